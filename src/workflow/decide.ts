@@ -1,0 +1,376 @@
+/**
+ * The one place where a transition is chosen. Pure: workflow × evidence × event → decision or refusal; nothing is executed.
+ *
+ * A refusal lists every way out of the phase and what stands in it, so that the answer to "why not?" is the decision itself.
+ */
+import { nearest } from "../errors.js";
+import { evaluateCondition, parseCondition, toCel, valueOf } from "./condition.js";
+import type {
+  ArtifactStatus,
+  Blocker,
+  Decision,
+  Event,
+  Evidence,
+  Phase,
+  Refusal,
+  Sender,
+  Transition,
+  Way,
+  Workflow,
+} from "./types.js";
+
+/** Events that stand for a human's power over the table instead of a row of it. */
+export const HUMAN_EVENTS = ["override", "redo"] as const;
+
+export function decide(workflow: Workflow, evidence: Evidence, event: Event): Decision | Refusal {
+  if (event.name === "override" || event.name === "redo") return decideByHuman(workflow, evidence, event, event.name);
+  const rows = workflow.transitions.filter((row) => row.from === evidence.phase);
+  for (const row of rows) {
+    if (row.event !== event.name) continue;
+    if (blockersOf(workflow, evidence, row, event).length > 0) continue;
+    return {
+      kind: "decision",
+      from: row.from,
+      to: row.to,
+      event: event.name,
+      actions: row.actions,
+      reason: reasonOf(row),
+      row,
+      relied: artifactsIn(workflow, row),
+      skipped: [],
+    };
+  }
+  return refusal(workflow, evidence, event, rows);
+}
+
+/**
+ * Every way out of the phase, each judged as if its own event had come from somebody who may send it. Rows that pawl alone
+ * takes (a failed attempt) are no ways that anybody could choose.
+ */
+export function waysOut(workflow: Workflow, evidence: Evidence): Way[] {
+  return workflow.transitions
+    .filter((row) => row.from === evidence.phase && !row.by.every((sender) => sender === "pawl"))
+    .map((row) => {
+      const event: Event = { name: row.event, by: permittedSender(row), payload: {} };
+      return wayOf(row, blockersOf(workflow, evidence, row, event));
+    });
+}
+
+/** The artifacts that a decision in this phase may look at, and all that these judge. */
+export function relevantArtifacts(workflow: Workflow, phaseName: string): string[] {
+  const phase = workflow.phases.find(({ name }) => name === phaseName);
+  const found = new Set(phase?.leaves ?? []);
+  for (const row of workflow.transitions) {
+    if (row.from === phaseName) for (const name of artifactsIn(workflow, row)) found.add(name);
+  }
+  for (const name of found) {
+    for (const judged of workflow.artifacts.find((artifact) => artifact.name === name)?.judges ?? []) found.add(judged);
+  }
+  return [...found];
+}
+
+function refusal(workflow: Workflow, evidence: Evidence, event: Event, rows: Transition[]): Refusal {
+  const ways = rows.map((row) => wayOf(row, blockersOf(workflow, evidence, row, event)));
+  const asked = ways.filter((way) => way.event === event.name);
+  return {
+    kind: "refusal",
+    phase: evidence.phase,
+    event: event.name,
+    reason: refusalReason(evidence, event, ways, asked),
+    ways,
+  };
+}
+
+function refusalReason(evidence: Evidence, event: Event, ways: Way[], asked: Way[]): string {
+  if (ways.length === 0) return `${evidence.phase} is the end: no transition leads out of it`;
+  if (asked.length === 0) {
+    const events = [...new Set(ways.map((way) => way.event))].join(", ");
+    return `\`${event.name}\` is no event of ${evidence.phase}; expected one of: ${events}`;
+  }
+  if (evidence.waiting !== null && asked.every((way) => way.blockers.some(({ kind }) => kind === "waiting"))) {
+    return `${evidence.phase} waits for a human: ${evidence.waiting}`;
+  }
+  const blockers = asked.flatMap((way) => way.blockers);
+  const first = blockers.find(({ kind }) => kind !== "condition") ?? blockers[0];
+  return `${evidence.phase} stays where it is: ${first?.message ?? "no condition holds"}`;
+}
+
+function wayOf(row: Transition, blockers: Blocker[]): Way {
+  const { to, event, by, when, why, line } = row;
+  return { to, event, by, when, why, line, open: blockers.length === 0, blockers };
+}
+
+function reasonOf(row: Transition): string {
+  if (row.why !== "") return row.why;
+  return row.when === "" ? "nothing stands in the way" : `\`${row.when}\` holds`;
+}
+
+function blockersOf(workflow: Workflow, evidence: Evidence, row: Transition, event: Event): Blocker[] {
+  const blockers: Blocker[] = [];
+  if (row.event !== event.name) {
+    blockers.push({
+      kind: "event",
+      message: `this way is taken on \`${row.event}\` by ${row.by.join(", ")}, not on \`${event.name}\``,
+      expected: row.event,
+      found: event.name,
+    });
+  }
+  if (!maySend(row, event.by)) {
+    blockers.push({
+      kind: "sender",
+      message: `only ${row.by.join(", ")} may send \`${row.event}\` here, not ${describeSender(event.by)}`,
+      expected: row.by.join(", "),
+      found: describeSender(event.by),
+    });
+  }
+  if (evidence.waiting !== null && !row.by.every((sender) => sender === "human")) {
+    blockers.push({
+      kind: "waiting",
+      message: `the task waits for a human: ${evidence.waiting}`,
+      expected: "a human's word",
+      found: "none yet",
+      hint: 'say how to go on: pawl resume --note "…" (or redo, override)',
+    });
+  }
+  const phase = workflow.phases.find(({ name }) => name === row.from);
+  const needed = new Set(artifactsIn(workflow, row));
+  // `next` completes a phase: what the phase must leave has to be there, whichever way it goes.
+  if (row.event === "next") for (const name of phase?.leaves ?? []) needed.add(name);
+  const unfit = [...needed].flatMap((name) => artifactBlockers(evidence.artifacts[name], name));
+  blockers.push(...unfit);
+  if (unfit.length === 0) blockers.push(...conditionBlockers(workflow, evidence, row, event));
+  return blockers;
+}
+
+function artifactBlockers(status: ArtifactStatus | undefined, name: string): Blocker[] {
+  if (status?.condition === "ok") return [];
+  const kind = status === undefined || status.condition === "waived" ? "missing" : status.condition;
+  const findings = status?.findings ?? [];
+  if (findings.length === 0) {
+    const file = status?.file;
+    return [{ kind, artifact: name, message: `${file ?? name} is ${kind}`, ...(file === undefined ? {} : { file }) }];
+  }
+  return findings.map((finding) => ({ ...finding, kind, artifact: name }));
+}
+
+function conditionBlockers(workflow: Workflow, evidence: Evidence, row: Transition, event: Event): Blocker[] {
+  if (row.when === "") return [];
+  const parsed = parseCondition(row.when);
+  if ("error" in parsed) {
+    return [
+      {
+        kind: "condition",
+        message: `the condition of line ${row.line} cannot be read: ${parsed.error.message}`,
+        file: workflow.file,
+        line: row.line,
+        hint: `run \`pawl spec check ${workflow.name}\``,
+      },
+    ];
+  }
+  const context = contextFor(workflow, evidence, event, parsed.condition.references);
+  const outcome = evaluateCondition(row.when, context);
+  if ("value" in outcome && outcome.value) return [];
+  return parsed.condition.conjuncts.flatMap((conjunct) => conjunctBlocker(workflow, evidence, row, conjunct, context));
+}
+
+function conjunctBlocker(
+  workflow: Workflow,
+  evidence: Evidence,
+  row: Transition,
+  conjunct: string,
+  context: Record<string, unknown>,
+): Blocker[] {
+  const outcome = evaluateCondition(conjunct, context);
+  if ("value" in outcome && outcome.value) return [];
+  const parsed = parseCondition(conjunct);
+  const references = "condition" in parsed ? parsed.condition.references : [];
+  const found =
+    "error" in outcome
+      ? outcome.error
+      : references.map((path) => `${path.join(".")} = ${formatValue(valueOf(celPath(path), context))}`).join(", ");
+  const artifact = references.map(([name = ""]) => name).find((name) => evidence.artifacts[name] !== undefined);
+  const file = artifact === undefined ? undefined : evidence.artifacts[artifact]?.file;
+  const reference = references.find(([name]) => name === artifact);
+  return [
+    {
+      kind: "condition",
+      message: `\`${conjunct}\` does not hold${found === "" ? "" : ` (${found})`}`,
+      expected: conjunct,
+      found,
+      ...(artifact === undefined ? {} : { artifact }),
+      ...(file === undefined ? {} : { file }),
+      ...(reference !== undefined && reference.length > 1 ? { pointer: `/${reference.slice(1).join("/")}` } : {}),
+      hint: `row ${row.from} → ${row.to}, line ${row.line} of ${workflow.file}`,
+    },
+  ];
+}
+
+/** Only what the condition mentions is converted: artifacts may be large. */
+function contextFor(
+  workflow: Workflow,
+  evidence: Evidence,
+  event: Event,
+  references: string[][],
+): Record<string, unknown> {
+  const zero = Object.fromEntries(workflow.phases.map(({ name }) => [name, 0]));
+  const counters = Object.fromEntries(
+    references.filter(([name]) => name === "counters").map(([, counter = ""]) => [counter, 0]),
+  );
+  const context: Record<string, unknown> = {
+    visits: toCel({ ...zero, ...evidence.visits }),
+    counters: toCel({ ...counters, ...evidence.counters }),
+    limits: toCel(evidence.limits),
+    failures: toCel(evidence.failures),
+    waiting: evidence.waiting !== null,
+    event: toCel(event.payload),
+    state: toCel(evidence.state),
+  };
+  for (const [name = ""] of references) {
+    const status = evidence.artifacts[name];
+    if (status?.condition === "ok") context[name] = toCel(status.data);
+  }
+  return context;
+}
+
+/** The artifacts that a row's condition mentions. */
+function artifactsIn(workflow: Workflow, row: Transition): string[] {
+  if (row.when === "") return [];
+  const parsed = parseCondition(row.when);
+  if ("error" in parsed) return [];
+  const mentioned = new Set(parsed.condition.references.map(([name]) => name));
+  return workflow.artifacts.map(({ name }) => name).filter((name) => mentioned.has(name));
+}
+
+function maySend(row: Transition, by: Sender): boolean {
+  return row.by.some((allowed) => {
+    if (allowed === "any") return true;
+    // A role that is called like a kind of sender does not make one.
+    if (allowed === "human" || allowed === "pawl") return allowed === by.kind;
+    return by.kind === "agent" && (allowed === "agent" || allowed === by.role);
+  });
+}
+
+function permittedSender(row: Transition): Sender {
+  const [first = "any"] = row.by;
+  if (first === "any" || first === "human") return { kind: "human", name: "human" };
+  return first === "pawl" ? { kind: "pawl" } : { kind: "agent", role: first };
+}
+
+export function describeSender(by: Sender): string {
+  if (by.kind === "human") return `a human (${by.name})`;
+  return by.kind === "pawl" ? "pawl" : `the agent in the role ${by.role}`;
+}
+
+function decideByHuman(
+  workflow: Workflow,
+  evidence: Evidence,
+  event: Event,
+  power: "override" | "redo",
+): Decision | Refusal {
+  const target = event.payload.to ?? "";
+  const blockers = [...humanBlockers(workflow, evidence, event, power, target)];
+  if (blockers.length > 0) {
+    const reason = blockers[0]?.message ?? "";
+    const way: Way = { to: target, event: power, by: ["human"], when: "", why: "", line: 0, open: false, blockers };
+    return { kind: "refusal", phase: evidence.phase, event: power, reason, ways: [way] };
+  }
+  return {
+    kind: "decision",
+    from: evidence.phase,
+    to: target,
+    event: power,
+    actions: [],
+    reason: event.payload.reason?.trim() ?? "",
+    row: null,
+    relied: [],
+    skipped: power === "override" ? skippedBy(workflow, evidence, target) : [],
+  };
+}
+
+function* humanBlockers(
+  workflow: Workflow,
+  evidence: Evidence,
+  event: Event,
+  power: "override" | "redo",
+  target: string,
+): Generator<Blocker> {
+  const names = workflow.phases.map(({ name }) => name);
+  if (!workflow.human[power]) {
+    yield {
+      kind: "event",
+      message: `the workflow ${workflow.name} does not allow ${power}`,
+      hint: `its document would have to list it under \`human\``,
+    };
+  }
+  if (event.by.kind !== "human") {
+    yield {
+      kind: "sender",
+      message: `only a human may ${power}, not ${describeSender(event.by)}`,
+      expected: "human",
+      found: describeSender(event.by),
+    };
+  }
+  const phase = workflow.phases.find(({ name }) => name === target);
+  if (phase === undefined) {
+    const near = nearest(target, names);
+    yield {
+      kind: "phase",
+      message: `\`${target}\` is no phase of ${workflow.name}; its phases are: ${names.join(", ")}`,
+      expected: names.join(", "),
+      found: target,
+      ...(near === undefined ? {} : { hint: `did you mean ${near}?` }),
+    };
+  } else if (power === "redo") yield* redoBlockers(workflow, evidence, phase);
+  if ((event.payload.reason ?? "").trim() === "") {
+    yield {
+      kind: "reason",
+      message: `${power} needs a reason that is not blank`,
+      expected: "a reason",
+      found: "nothing",
+      hint: `pawl ${power} ${target} --reason "…"`,
+    };
+  }
+}
+
+/** The phases of a document stand in the order of the work; a redo goes back in it, or starts again from the end. */
+function* redoBlockers(workflow: Workflow, evidence: Evidence, target: Phase): Generator<Blocker> {
+  const current = workflow.phases.findIndex(({ name }) => name === evidence.phase);
+  const atTheEnd = workflow.phases[current]?.who.kind === "nobody";
+  if (target.who.kind === "nobody") {
+    yield {
+      kind: "phase",
+      message: `${target.name} is an end, there is nothing to redo in it`,
+      hint: "redo an earlier phase",
+    };
+  } else if (!atTheEnd && workflow.phases.indexOf(target) > current) {
+    yield {
+      kind: "phase",
+      message: `redo goes back, but ${target.name} comes after ${evidence.phase}`,
+      hint: `to skip what lies between: pawl override ${target.name} --reason "…"`,
+    };
+  }
+}
+
+/** What an override passes over: whatever blocks the table's own way to the target, or the first way out. */
+function skippedBy(workflow: Workflow, evidence: Evidence, target: string): Blocker[] {
+  const ways = waysOut(workflow, evidence);
+  const direct = ways.filter((way) => way.to === target);
+  const chosen = direct.find((way) => way.open) ?? direct[0];
+  if (chosen !== undefined) return chosen.blockers;
+  return [
+    { kind: "phase", message: `the table has no row from ${evidence.phase} to ${target}` },
+    ...(ways[0]?.blockers ?? []),
+  ];
+}
+
+/** A name with a hyphen is a subtraction after a dot. */
+function celPath([first = "", ...rest]: string[]): string {
+  return first + rest.map((part) => `[${JSON.stringify(part)}]`).join("");
+}
+
+function formatValue(value: unknown): string {
+  if (value === undefined) return "not there";
+  const text =
+    JSON.stringify(value, (_key, entry: unknown) => (typeof entry === "bigint" ? Number(entry) : entry)) ?? "";
+  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
+}
