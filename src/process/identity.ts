@@ -1,0 +1,57 @@
+/** Which process is meant: a pid alone is reused after a reboot, so it counts together with the start time. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+export interface ProcessIdentity {
+  pid: number;
+  /** Opaque: clock ticks since boot on Linux, a date elsewhere. */
+  started: string;
+}
+
+export type Liveness = "alive" | "gone" | "unknown";
+
+/** The start time of a process that has ended, but that its parent has not noticed yet. */
+const ENDED = "ended";
+
+export function currentProcess(): ProcessIdentity {
+  return { pid: process.pid, started: startTime(process.pid) ?? "unknown" };
+}
+
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  const started = startTime(pid);
+  return started === undefined || started === ENDED ? undefined : { pid, started };
+}
+
+export function livenessOf(identity: ProcessIdentity): Liveness {
+  try {
+    process.kill(identity.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return "gone";
+    // EPERM: the pid exists, but belongs to somebody else; the start time decides.
+  }
+  const started = startTime(identity.pid);
+  if (started === ENDED) return "gone";
+  if (started === undefined || identity.started === "unknown") return "unknown";
+  return started === identity.started ? "alive" : "gone";
+}
+
+function startTime(pid: number): string | undefined {
+  if (process.platform === "linux") return linuxStartTime(pid);
+  // Loading it takes longer than all the rest of a short command.
+  const { spawnSync } = createRequire(import.meta.url)("node:child_process") as typeof import("node:child_process");
+  const ps = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
+  const text = ps.status === 0 ? ps.stdout.trim() : "";
+  return text === "" ? undefined : text;
+}
+
+function linuxStartTime(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field is the command in parentheses and may itself contain spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z" || fields[0] === "X") return ENDED;
+    return fields[19];
+  } catch {
+    return undefined;
+  }
+}

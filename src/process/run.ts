@@ -1,0 +1,256 @@
+/**
+ * The one runner of processes. A command is an argument list; it runs in a process group of its own, so that ending it
+ * ends its children too, and only them. A result is a value: running never throws because of what the command did.
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { createWriteStream, existsSync, type WriteStream } from "node:fs";
+import { codeOf } from "../errors.js";
+
+export interface RunOptions {
+  cwd: string;
+  /** The whole environment of the process; nothing is inherited besides. */
+  env: Record<string, string>;
+  input?: string;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  /** Everything the command prints goes here, complete. */
+  logFile?: string;
+  /** How much of the output is kept in memory, for each stream: its beginning and its end. */
+  keepBytes?: number;
+  /** Called with each chunk as it arrives. */
+  onOutput?: (text: string) => void;
+  onStart?: (pid: number) => void;
+}
+
+export type RunOutcome = "exited" | "timeout" | "interrupted" | "not-found" | "not-started";
+
+export interface RunResult {
+  command: string[];
+  outcome: RunOutcome;
+  /** Null unless the process exited by itself. */
+  exitCode: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  /** True where `stdout` or `stderr` lost its middle. */
+  truncated: boolean;
+  durationMs: number;
+  /** Why the process could not be started, or its output could not be logged. */
+  error?: string;
+}
+
+const KEEP_BYTES = 1024 * 1024;
+/** After the process has exited, its children may still hold the pipes; what they print later is not waited for. */
+const DRAIN_MS = 200;
+/** Between the polite and the final signal. */
+const GRACE_MS = 2000;
+
+export function run(command: readonly string[], options: RunOptions): Promise<RunResult> {
+  const [program, ...args] = command;
+  if (program === undefined) throw new TypeError("run: expected a command, found an empty list");
+  const started = performance.now();
+  const keep = options.keepBytes ?? KEEP_BYTES;
+  const stdout = new Kept(keep);
+  const stderr = new Kept(keep);
+
+  return new Promise((resolve) => {
+    const child = start(program, args, options);
+    if (child instanceof Error) {
+      const nothing = { command: [...command], stdout: "", stderr: "", truncated: false, durationMs: 0 };
+      resolve({ ...nothing, ...notStarted(child, options.cwd) });
+      return;
+    }
+    const log = options.logFile === undefined ? undefined : new Log(options.logFile, [child.stdout, child.stderr]);
+    let ending: "timeout" | "interrupted" | undefined;
+    let finalKill: NodeJS.Timeout | undefined;
+
+    const end = (why: "timeout" | "interrupted"): void => {
+      if (ending !== undefined || child.pid === undefined) return;
+      ending = why;
+      const pid = child.pid;
+      signalGroup(pid, "SIGTERM");
+      finalKill = setTimeout(() => signalGroup(pid, "SIGKILL"), GRACE_MS);
+    };
+    const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
+    const onAbort = (): void => end("interrupted");
+    if (child.pid !== undefined) watchOver(child.pid);
+    options.signal?.addEventListener("abort", onAbort, { once: true });
+    if (options.signal?.aborted === true) queueMicrotask(onAbort);
+
+    const take = (kept: Kept) => (chunk: Buffer) => {
+      kept.add(chunk);
+      log?.write(chunk);
+      options.onOutput?.(chunk.toString("utf8"));
+    };
+    child.stdout.on("data", take(stdout));
+    child.stderr.on("data", take(stderr));
+    child.stdin.on("error", () => undefined); // The command may not read its input.
+    child.stdin.end(options.input ?? "");
+
+    let settled = false;
+    let draining: NodeJS.Timeout | undefined;
+    const settle = (end: End): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      clearTimeout(finalKill);
+      clearTimeout(draining);
+      if (child.pid !== undefined) running.delete(child.pid);
+      options.signal?.removeEventListener("abort", onAbort);
+      // What an ended command left running in its group goes too; a command that exited by itself may leave a server.
+      if (ending !== undefined && child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const result: RunResult = {
+        command: [...command],
+        ...end,
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        truncated: stdout.truncated || stderr.truncated,
+        durationMs: Math.round(performance.now() - started),
+      };
+      if (log === undefined) resolve(result);
+      else log.end((error) => resolve(error === null ? result : { ...result, error: error.message }));
+    };
+
+    child.once("spawn", () => {
+      if (child.pid !== undefined) options.onStart?.(child.pid);
+    });
+    child.once("error", (error) => {
+      if (child.pid === undefined) settle(notStarted(error, options.cwd));
+    });
+    const settleExit = (code: number | null, signal: string | null): void =>
+      settle({ outcome: ending ?? "exited", exitCode: ending === undefined ? code : null, signal });
+    child.once("exit", (code, signal) => {
+      clearTimeout(timer);
+      const drain = (): void => {
+        // What waits for a slow disk was printed in time.
+        if (log?.isFull === true) draining = setTimeout(drain, DRAIN_MS);
+        else settleExit(code, signal);
+      };
+      // Whatever settles the run first ends this too: a log that has ended never becomes empty again.
+      if (!settled) draining = setTimeout(drain, DRAIN_MS);
+    });
+    child.once("close", settleExit);
+  });
+}
+
+/** If pawl itself ends politely, what it started goes with it. */
+const running = new Set<number>();
+
+function watchOver(pid: number): void {
+  if (!process.listeners("exit").includes(endAll)) process.once("exit", endAll);
+  running.add(pid);
+}
+
+function endAll(): void {
+  for (const pid of running) signalGroup(pid, "SIGKILL");
+}
+
+/** Most errors of a start come as an event; some, such as an argument that is too long, are thrown. */
+function start(program: string, args: string[], { cwd, env }: RunOptions): ChildProcessWithoutNullStreams | Error {
+  try {
+    return spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+type End = Pick<RunResult, "outcome" | "exitCode" | "signal" | "error">;
+
+function notStarted(error: Error, cwd: string): End {
+  const absent = codeOf(error) === "ENOENT";
+  // Node says of a missing directory that the program was not found.
+  const noDirectory = absent && !existsSync(cwd);
+  return {
+    outcome: absent && !noDirectory ? "not-found" : "not-started",
+    exitCode: null,
+    signal: null,
+    error: noDirectory ? `there is no directory ${cwd}` : error.message,
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** The complete output on disk. The command waits while the disk is slow; a log that cannot be written does not stop it. */
+class Log {
+  isFull = false;
+  private error: Error | null = null;
+  private readonly file: WriteStream;
+
+  constructor(
+    path: string,
+    private readonly sources: { pause(): unknown; resume(): unknown }[],
+  ) {
+    this.file = createWriteStream(path, { flags: "a" });
+    this.file.on("drain", () => this.flow());
+    this.file.on("error", (error) => {
+      this.error = error;
+      this.flow();
+    });
+  }
+
+  write(chunk: Buffer): void {
+    if (this.error !== null || this.file.write(chunk) || this.isFull) return;
+    this.isFull = true;
+    for (const source of this.sources) source.pause();
+  }
+
+  end(done: (error: Error | null) => void): void {
+    if (this.error !== null) done(this.error);
+    else this.file.end(() => done(this.error));
+  }
+
+  private flow(): void {
+    this.isFull = false;
+    for (const source of this.sources) source.resume();
+  }
+}
+
+/** Keeps the first and the last half of what is added. */
+class Kept {
+  private head: Buffer[] = [];
+  private headBytes = 0;
+  private tail: Buffer[] = [];
+  private tailBytes = 0;
+  truncated = false;
+  private readonly half: number;
+
+  constructor(limit: number) {
+    this.half = Math.floor(limit / 2);
+  }
+
+  add(chunk: Buffer): void {
+    const room = this.half - this.headBytes;
+    if (room > 0) {
+      const part = chunk.subarray(0, room);
+      this.head.push(part);
+      this.headBytes += part.length;
+      chunk = chunk.subarray(part.length);
+    }
+    if (chunk.length === 0) return;
+    this.tail.push(chunk);
+    this.tailBytes += chunk.length;
+    while (this.tailBytes - (this.tail[0]?.length ?? 0) >= this.half) {
+      this.tailBytes -= this.tail.shift()?.length ?? 0;
+      this.truncated = true;
+    }
+  }
+
+  text(): string {
+    const head = Buffer.concat(this.head);
+    let tail = Buffer.concat(this.tail);
+    if (tail.length > this.half) {
+      tail = tail.subarray(tail.length - this.half);
+      this.truncated = true;
+    }
+    const gap = this.truncated ? Buffer.from("\n[… output left out here; the log has all of it …]\n") : Buffer.alloc(0);
+    return Buffer.concat([head, gap, tail]).toString("utf8");
+  }
+}

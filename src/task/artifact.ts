@@ -1,0 +1,72 @@
+/** One artifact as it stands on the disk: read, parsed and held against its schema. Whether it is fresh is decided elsewhere. */
+import { lstatSync, readFileSync } from "node:fs";
+import { codeOf, type Finding } from "../errors.js";
+import { sha256 } from "../workflow/hash.js";
+import type { Artifact } from "../workflow/types.js";
+import { resolveInside } from "./paths.js";
+import { parseStrictJson } from "./strict-json.js";
+
+/** Holds a value against a schema; may fill in defaults. No finding means valid. */
+export type Validate = (schema: string, value: unknown, file: string) => Promise<Finding[]>;
+
+export type ReadArtifact =
+  | { condition: "missing"; findings: Finding[] }
+  | { condition: "invalid"; findings: Finding[]; hash?: string }
+  | { condition: "ok"; data: unknown; hash: string };
+
+export async function readArtifact(directory: string, artifact: Artifact, validate: Validate): Promise<ReadArtifact> {
+  const { file } = artifact;
+  const place = resolveInside(directory, file);
+  if ("error" in place) return { condition: "invalid", findings: [place.error] };
+  let bytes: Buffer;
+  try {
+    if (!lstatSync(place.path).isFile()) {
+      return invalidArtifact({
+        message: `${file} is not a plain file`,
+        file,
+        expected: "a file",
+        found: "something else",
+      });
+    }
+    bytes = readFileSync(place.path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return missingArtifact(artifact);
+    return invalidArtifact({
+      message: `${file} cannot be read: ${codeOf(error) ?? "error"}`,
+      file,
+      expected: "a readable file",
+      found: codeOf(error) ?? "an error",
+    });
+  }
+  if (artifact.section !== undefined) return readSectionArtifact(bytes.toString("utf8"), artifact, artifact.section);
+  const hash = sha256(bytes);
+  if (!file.endsWith(".json")) return { condition: "ok", data: { text: bytes.toString("utf8") }, hash };
+  const parsed = parseStrictJson(bytes, file);
+  if ("error" in parsed) return { condition: "invalid", findings: [parsed.error], hash };
+  const findings = artifact.schema === undefined ? [] : await validate(artifact.schema, parsed.value, file);
+  return findings.length > 0 ? { condition: "invalid", findings, hash } : { condition: "ok", data: parsed.value, hash };
+}
+
+async function readSectionArtifact(text: string, artifact: Artifact, heading: string): Promise<ReadArtifact> {
+  const { hasContent, readSection } = await import("./sections.js");
+  const section = readSection(text, heading);
+  if (section === null || !hasContent(section)) return missingArtifact(artifact, section !== null);
+  return { condition: "ok", data: { text: section }, hash: sha256(section) };
+}
+
+export function missingArtifact(artifact: Artifact, empty = false): ReadArtifact {
+  const { file, section, schema } = artifact;
+  const what = section === undefined ? file : `\`## ${section}\` in ${file}`;
+  const expected =
+    schema === undefined ? (section === undefined ? "a file" : "a section with content") : `a file that fits ${schema}`;
+  return {
+    condition: "missing",
+    findings: [
+      { message: `${what} is ${empty ? "empty" : "missing"}`, file, expected, found: empty ? "no content" : "nothing" },
+    ],
+  };
+}
+
+function invalidArtifact(finding: Finding): ReadArtifact {
+  return { condition: "invalid", findings: [finding] };
+}

@@ -1,0 +1,152 @@
+/**
+ * history.jsonl: every event of a task, one a line, each sealed with the hash of the one before. Never rewritten, only
+ * appended to; its end is read without reading the rest.
+ */
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { codeOf, type Finding } from "../errors.js";
+import { canonicalJson, sha256 } from "../workflow/hash.js";
+
+export interface HistoryEvent {
+  seq: number;
+  at: string;
+  type: string;
+  by: string;
+  from?: string;
+  to?: string;
+  reason?: string;
+  /** Hashes of the evidence that was accepted. */
+  evidence?: Record<string, string>;
+  /** Whatever else belongs to this kind of event. */
+  data?: Record<string, unknown>;
+  /** Hash of the state that this event led to. */
+  state: string;
+  /** Hash of the event before; empty for the first. */
+  prev: string;
+  hash: string;
+}
+
+export type NewEvent = Omit<HistoryEvent, "seq" | "at" | "state" | "prev" | "hash">;
+
+export function sealEvent(event: Omit<HistoryEvent, "hash">): HistoryEvent {
+  return { ...event, hash: hashEvent(event) };
+}
+
+export function hashEvent(event: Omit<HistoryEvent, "hash"> & { hash?: string }): string {
+  const { hash: _hash, ...rest } = event;
+  return sha256(canonicalJson(rest));
+}
+
+export function formatEvent(event: HistoryEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** What stands at the end of the file: the last whole line, and a torn one after it, if a crash left one. */
+export interface HistoryTail {
+  last: string | null;
+  /** Bytes, because a crash may come in the middle of a character. */
+  torn: Buffer;
+}
+
+const CHUNK = 16 * 1024;
+
+export function readTail(file: string): HistoryTail {
+  let fd: number;
+  try {
+    fd = openSync(file, "r");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return { last: null, torn: Buffer.alloc(0) };
+    throw error;
+  }
+  try {
+    return readTailOf(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readTailOf(fd: number): HistoryTail {
+  let start = fstatSync(fd).size;
+  let bytes: Buffer = Buffer.alloc(0);
+  while (start > 0) {
+    // Twice as much each time: a long line costs as much as it is long, and no more.
+    const length = Math.min(Math.max(CHUNK, bytes.length), start);
+    start -= length;
+    const chunk = Buffer.alloc(length);
+    readSync(fd, chunk, 0, length, start);
+    bytes = Buffer.concat([chunk, bytes]);
+    const end = bytes.lastIndexOf(0x0a);
+    const before = end <= 0 ? -1 : bytes.lastIndexOf(0x0a, end - 1);
+    if (before >= 0) break;
+  }
+  const end = bytes.lastIndexOf(0x0a);
+  if (end < 0) return { last: null, torn: bytes };
+  const begin = end === 0 ? 0 : bytes.lastIndexOf(0x0a, end - 1) + 1;
+  return { last: bytes.subarray(begin, end).toString("utf8"), torn: bytes.subarray(end + 1) };
+}
+
+/**
+ * All events, the line of each, and everything that is wrong with their chain. A torn line at the end is not among it: it is
+ * completed, or refused, when the task is loaded.
+ */
+export function readHistory(file: string): { events: HistoryEvent[]; lines: number[]; findings: Finding[] } {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return { events: [], lines: [], findings: [] };
+    throw error;
+  }
+  const events: HistoryEvent[] = [];
+  const lines: number[] = [];
+  const findings: Finding[] = [];
+  let previous: HistoryEvent | undefined;
+  const whole = text.split("\n").slice(0, -1);
+  whole.forEach((line, index) => {
+    const event = parseEvent(line);
+    const place = { file: "history.jsonl", line: index + 1 };
+    if (event === undefined) {
+      findings.push({
+        message: `line ${index + 1} is not an event`,
+        ...place,
+        expected: "one JSON object",
+        found: line.slice(0, 60),
+      });
+      return;
+    }
+    if (event.hash !== hashEvent(event)) {
+      findings.push({
+        message: `event ${event.seq} was changed after it was written`,
+        ...place,
+        expected: `hash ${hashEvent(event).slice(0, 12)}`,
+        found: event.hash.slice(0, 12),
+      });
+    }
+    const seq = (previous?.seq ?? 0) + 1;
+    if (event.seq !== seq || event.prev !== (previous?.hash ?? "")) {
+      findings.push({
+        message: `event ${event.seq} does not follow the one before it`,
+        ...place,
+        expected: `event ${seq} after ${previous?.hash.slice(0, 12) ?? "the beginning"}`,
+        found: `event ${event.seq} after ${event.prev.slice(0, 12) || "the beginning"}`,
+      });
+    }
+    events.push(event);
+    lines.push(index + 1);
+    previous = event;
+  });
+  return { events, lines, findings };
+}
+
+export function parseEvent(line: string): HistoryEvent | undefined {
+  try {
+    const event = JSON.parse(line) as Partial<HistoryEvent> | null;
+    const sound =
+      typeof event?.seq === "number" &&
+      typeof event.hash === "string" &&
+      typeof event.prev === "string" &&
+      typeof event.state === "string";
+    return sound ? (event as HistoryEvent) : undefined;
+  } catch {
+    return undefined;
+  }
+}

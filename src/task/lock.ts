@@ -1,0 +1,59 @@
+/**
+ * One writer at a time for each task. The lock is the kernel's, on history.jsonl, the one file of a task that is never
+ * replaced: it ends with the process that holds it, however that ends, and leaves nothing behind.
+ */
+import { closeSync, fstatSync, openSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { setTimeout as pause } from "node:timers/promises";
+import { failed, messageOf, refused } from "../errors.js";
+
+export interface Lock {
+  /** Open for appending. */
+  fd: number;
+  release(): void;
+}
+
+const PATIENCE_MS = 60_000;
+
+export async function acquireLock(file: string, patienceMs: number = PATIENCE_MS): Promise<Lock> {
+  const native = loadNative();
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const fd = openForLock(file);
+    if (native.tryLock(fd)) {
+      if (isStill(fd, file)) return { fd, release: () => closeSync(fd) };
+    }
+    closeSync(fd);
+    if (performance.now() > deadline) {
+      throw refused(`${file} is held by another pawl for more than ${Math.round(patienceMs / 1000)} s`, {
+        hint: "wait for it to finish, or end that process; the lock goes with it",
+      });
+    }
+    await pause(2 + Math.random() * 10);
+  }
+}
+
+/** Loaded when the first lock is needed: most looks at a task need none. */
+function loadNative(): typeof import("fs-native-extensions").default {
+  return createRequire(import.meta.url)("fs-native-extensions") as typeof import("fs-native-extensions").default;
+}
+
+function openForLock(file: string): number {
+  try {
+    return openSync(file, "a+");
+  } catch (error) {
+    throw failed(`cannot open ${file} for writing: ${messageOf(error)}`, {
+      cause: error,
+      hint: "check that the task directory exists and may be written to",
+    });
+  }
+}
+
+/** Somebody may have deleted or replaced the file between opening and locking it: such a lock protects nothing. */
+function isStill(fd: number, file: string): boolean {
+  try {
+    return fstatSync(fd).ino === statSync(file).ino;
+  } catch {
+    return false;
+  }
+}

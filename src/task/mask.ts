@@ -1,0 +1,40 @@
+/** Secrets do not belong into records: known forms, and the values of environment variables whose names say that they are secret. */
+
+/** An author is none: git has it in GIT_AUTHOR_NAME. */
+const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH(?!OR))/i;
+const PATTERNS: [RegExp, string][] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, "[masked private key]"],
+  [/\b(sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, "[masked]"],
+  [/\bgh[pousr]_[A-Za-z0-9]{20,}/g, "[masked]"],
+  [/\bgithub_pat_[A-Za-z0-9_]{20,}/g, "[masked]"],
+  [/\bglpat-[A-Za-z0-9_-]{16,}/g, "[masked]"],
+  [/\bnpm_[A-Za-z0-9]{30,}/g, "[masked]"],
+  [/\bxox[abprs]-[A-Za-z0-9-]{10,}/g, "[masked]"],
+  [/\bAKIA[0-9A-Z]{16}\b/g, "[masked]"],
+  [/\bAIza[0-9A-Za-z_-]{30,}/g, "[masked]"],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/g, "[masked]"],
+  [/(\bBearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi, "$1[masked]"],
+  [/(:\/\/[^\s:/@]+:)[^\s@/]+(@)/g, "$1[masked]$2"],
+  [
+    /\b([A-Za-z0-9_]*(?:api[_-]?key|secret|token|password|passwd)[A-Za-z0-9_]*["']?\s*[=:]\s*["']?)(?!\[masked)[^\s"',;]{8,}/gi,
+    "$1[masked]",
+  ],
+];
+
+export function maskSecrets(text: string, environment: Record<string, string | undefined> = {}): string {
+  let masked = text;
+  for (const value of secretValues(environment)) masked = masked.replaceAll(value, "[masked]");
+  for (const [pattern, replacement] of PATTERNS) masked = masked.replace(pattern, replacement);
+  return masked;
+}
+
+/** The longest first: one may be the beginning of another. Short ones would blot out half of every text. */
+function secretValues(environment: Record<string, string | undefined>): string[] {
+  return Object.entries(environment)
+    .flatMap(([name, value]) => (value !== undefined && value.length >= 8 && isSecretName(name) ? [value] : []))
+    .sort((a, b) => b.length - a.length);
+}
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}

@@ -1,0 +1,374 @@
+/**
+ * The task directory's state and history: the only writer of either.
+ *
+ * A commit is one rename: the state file carries its last event, so the moment it is replaced the event has happened; the
+ * history gets it right after, or, when a crash comes between, with the next writer. Whatever does not fit together is
+ * refused and left as it is, until a human adopts it.
+ */
+import { existsSync, fsyncSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, invalid, messageOf, nearest, type Finding } from "../errors.js";
+import { sha256 } from "../workflow/hash.js";
+import type { Workflow } from "../workflow/types.js";
+import { carryAway, isPending } from "./archive.js";
+import { writeAll, writeFileDurably } from "./atomic-file.js";
+import {
+  formatEvent,
+  hashEvent,
+  parseEvent,
+  readHistory,
+  readTail,
+  sealEvent,
+  type HistoryEvent,
+  type HistoryTail,
+  type NewEvent,
+} from "./history.js";
+import { acquireLock, type Lock } from "./lock.js";
+import { actorOf, formatState, freshState, hashState, stateFromJson, type TaskState, withOverride } from "./state.js";
+import { parseStrictJson } from "./strict-json.js";
+
+export const HISTORY_FILE = "history.jsonl";
+
+export interface LoadedTask {
+  state: TaskState;
+  /** `fresh`: nothing there yet; `imported`: a state file that pawl did not write; neither is on record before a commit. */
+  origin: "stored" | "fresh" | "imported";
+  /** Hash of the state file's bytes; null when there is none. */
+  bytes: string | null;
+  /** The line of the last event, where the history does not have all of it yet; empty where it has. */
+  unrecorded: string;
+  /** How many bytes of that line are there already. */
+  torn: number;
+}
+
+/** Reads and checks; changes nothing. */
+export function loadTask(directory: string, workflow: Workflow): LoadedTask {
+  for (;;) {
+    const content = readState(directory, workflow);
+    try {
+      return checkTask(directory, workflow, content);
+    } catch (error) {
+      // Readers take no lock: a commit between reading the state and reading the history looks like a disagreement.
+      if (sameBytes(content, readState(directory, workflow))) throw error;
+    }
+  }
+}
+
+function checkTask(directory: string, workflow: Workflow, content: Buffer | null): LoadedTask {
+  const { file } = workflow.state;
+  const tail = readHistoryTail(directory);
+  const hasHistory = tail.last !== null || tail.torn.length > 0;
+  const state = content === null ? freshState(workflow) : parseState(content, workflow);
+  const bytes = content === null ? null : sha256(content);
+  if (state.lastEvent !== null)
+    return { state, origin: "stored", bytes, ...checkAgainstHistory(state, state.lastEvent, tail, workflow) };
+  if (hasHistory) {
+    throw content === null
+      ? disagreement(file, "it is missing, but there is a history", "a state file", "none")
+      : disagreement(
+          file,
+          "it names no last event, but there is a history",
+          "the state that pawl wrote",
+          "another one",
+        );
+  }
+  if (hasRuns(directory)) {
+    const what = content === null ? "it is missing" : "it has no history";
+    throw disagreement(file, `${what}, but the task has been run before`, HISTORY_FILE, "runs of agents without it");
+  }
+  return { state, origin: content === null ? "fresh" : "imported", bytes, unrecorded: "", torn: 0 };
+}
+
+/** The task, for one writer. What a crash left unfinished is finished first. */
+export async function openTask(directory: string, workflow: Workflow, now: () => Date): Promise<OpenTask> {
+  const lock = await acquireLock(join(directory, HISTORY_FILE));
+  try {
+    const loaded = loadTask(directory, workflow);
+    if (loaded.unrecorded !== "") append(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
+    for (const move of loaded.state.putAway ?? []) carryAway(directory, move);
+    return new OpenTask(directory, workflow, now, lock, loaded);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+export class OpenTask {
+  state: TaskState;
+  private bytes: string | null;
+  private closed = false;
+
+  constructor(
+    private readonly directory: string,
+    private readonly workflow: Workflow,
+    private readonly now: () => Date,
+    private readonly lock: Lock,
+    private readonly loaded: LoadedTask,
+  ) {
+    this.state = loaded.state;
+    this.bytes = loaded.bytes;
+  }
+
+  /** Puts a task that pawl has not seen before on record. */
+  begin(by: string): void {
+    if (this.state.lastEvent !== null) return;
+    if (this.loaded.origin === "fresh") this.commit(this.state, { type: "task.created", by, to: this.state.phase });
+    else {
+      const original = readFileSync(join(this.directory, this.workflow.state.file), "utf8");
+      this.commit(this.state, {
+        type: "task.imported",
+        by,
+        to: this.state.phase,
+        reason: `${this.workflow.state.file} was there without a history`,
+        data: { original },
+      });
+    }
+  }
+
+  /** Writes state and event as one step; returns the event. */
+  commit(next: TaskState, event: NewEvent): HistoryEvent {
+    this.checkUntouched();
+    const last = this.state.lastEvent;
+    const { putAway = [], ...rest } = next;
+    const moves = putAway.filter((move) => isPending(this.directory, move));
+    const revised: TaskState = {
+      ...rest,
+      ...(moves.length > 0 ? { putAway: moves } : {}),
+      revision: this.state.revision + 1,
+      lastEvent: null,
+    };
+    const sealed = sealEvent({
+      seq: (last?.seq ?? 0) + 1,
+      at: this.now().toISOString(),
+      ...event,
+      state: hashState(revised),
+      prev: last?.hash ?? "",
+    });
+    this.write({ ...revised, lastEvent: sealed });
+    append(this.lock.fd, Buffer.from(formatEvent(sealed)));
+    for (const move of moves) carryAway(this.directory, move);
+    return sealed;
+  }
+
+  /** May be called again: whoever opened a task closes it, wherever it was closed on the way. */
+  close(): void {
+    if (!this.closed) this.lock.release();
+    this.closed = true;
+  }
+
+  private write(state: TaskState): void {
+    const text = formatState(state, this.workflow);
+    writeFileDurably(join(this.directory, this.workflow.state.file), text);
+    this.state = state;
+    this.bytes = sha256(text);
+  }
+
+  /** The lock keeps other pawls out, but not an editor or an agent that writes the file by hand. */
+  private checkUntouched(): void {
+    const content = readState(this.directory, this.workflow);
+    const bytes = content === null ? null : sha256(content);
+    if (bytes === this.bytes) return;
+    throw disagreement(
+      this.workflow.state.file,
+      "it was changed by hand meanwhile",
+      "the state that was read a moment ago",
+      "another one",
+    );
+  }
+}
+
+/**
+ * A human takes the state file as it stands, or, where it cannot be read, the last phase on record. What pawl itself had
+ * written into the task's evidence is not taken over: reports have to be made again.
+ */
+export async function adoptTask(
+  directory: string,
+  workflow: Workflow,
+  adoption: { by: string; reason: string; now: () => Date },
+): Promise<{ state: TaskState; kept: string | null }> {
+  const lock = await acquireLock(join(directory, HISTORY_FILE));
+  try {
+    const file = join(directory, workflow.state.file);
+    const content = readState(directory, workflow);
+    const { torn } = readHistoryTail(directory);
+    // The last line need not be an event: the chain goes on from the last one that is.
+    const { events } = readHistory(join(directory, HISTORY_FILE));
+    const last = events.at(-1);
+    const recorded = events.findLast(({ to }) => to !== undefined)?.to;
+    const found = content === null ? null : tryParseState(content, workflow);
+    const state =
+      found ?? freshState(workflow, workflow.phases.some(({ name }) => name === recorded) ? recorded : undefined);
+    let kept: string | null = null;
+    if (content !== null && found === null) {
+      kept = freeName(file);
+      renameSync(file, join(directory, kept));
+    }
+    // A torn line stays where it is; the next event begins on a line of its own.
+    if (torn.length > 0) append(lock.fd, Buffer.from("\n"));
+    const { putAway: _putAway, ...rest } = state;
+    const at = adoption.now().toISOString();
+    const bare: TaskState = { ...rest, evidence: {}, waiting: null, revision: state.revision + 1, lastEvent: null };
+    const actor = actorOf(bare, bare.phase);
+    const visited = {
+      ...bare,
+      actors: { ...bare.actors, [bare.phase]: { ...actor, visits: Math.max(1, actor.visits) } },
+    };
+    const adopted = withOverride(visited, {
+      at,
+      by: adoption.by,
+      from: recorded ?? "",
+      to: bare.phase,
+      reason: `adopted: ${adoption.reason}`,
+    });
+    const event = sealEvent({
+      seq: (last?.seq ?? 0) + 1,
+      at,
+      type: "task.adopted",
+      by: adoption.by,
+      to: adopted.phase,
+      reason: adoption.reason,
+      data: { foundPhase: found?.phase ?? null, recordedPhase: recorded ?? null, kept },
+      state: hashState(adopted),
+      prev: last?.hash ?? "",
+    });
+    writeFileDurably(file, formatState({ ...adopted, lastEvent: event }, workflow));
+    append(lock.fd, Buffer.from(formatEvent(event)));
+    return { state: { ...adopted, lastEvent: event }, kept };
+  } finally {
+    lock.release();
+  }
+}
+
+/** The state file's bytes; null when there is none. */
+function readState(directory: string, workflow: Workflow): Buffer | null {
+  return readPlain(workflow.state.file, () => {
+    try {
+      return readFileSync(join(directory, workflow.state.file));
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return null;
+      throw error;
+    }
+  });
+}
+
+function readHistoryTail(directory: string): HistoryTail {
+  return readPlain(HISTORY_FILE, () => readTail(join(directory, HISTORY_FILE)));
+}
+
+/** A directory in the place of a file, or one that may not be read, is as wrong as wrong content. */
+function readPlain<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const found = codeOf(error) === "EISDIR" ? "a directory" : (codeOf(error) ?? messageOf(error));
+    throw invalid(`${file} cannot be read: ${found}`, {
+      findings: [{ message: `${file} cannot be read`, file, expected: "a readable file", found }],
+      hint: "put it right by hand; pawl leaves it as it is",
+      cause: error,
+    });
+  }
+}
+
+function sameBytes(one: Buffer | null, other: Buffer | null): boolean {
+  return one === null || other === null ? one === other : one.equals(other);
+}
+
+function parseState(content: Buffer, workflow: Workflow): TaskState {
+  const { file } = workflow.state;
+  const parsed = parseStrictJson(content, file);
+  if ("error" in parsed) {
+    throw invalid(parsed.error.message, {
+      findings: [parsed.error],
+      hint: 'mend it by hand, or have the last phase on record taken: pawl verify --adopt "why"; the file is kept as it is',
+    });
+  }
+  const state = stateFromJson(parsed.value, workflow, file);
+  const names = workflow.phases.map(({ name }) => name);
+  if (!names.includes(state.phase)) {
+    const near = nearest(state.phase, names);
+    const finding: Finding = {
+      message: `${file}: \`${state.phase}\` is no phase of ${workflow.name}`,
+      file,
+      pointer: `/${workflow.state.field}`,
+      expected: names.join(", "),
+      found: state.phase,
+    };
+    throw invalid(`${finding.message}; expected one of: ${names.join(", ")}`, {
+      findings: [finding],
+      hint:
+        near === undefined
+          ? "correct the phase in the file; an unknown one can be neither run nor overridden"
+          : `did you mean ${near}? Correct it in the file`,
+    });
+  }
+  return state;
+}
+
+function tryParseState(content: Buffer, workflow: Workflow): TaskState | null {
+  try {
+    return parseState(content, workflow);
+  } catch {
+    return null;
+  }
+}
+
+/** What the history lacks of the last event; throws when the two tell different stories. */
+function checkAgainstHistory(
+  state: TaskState,
+  event: HistoryEvent,
+  tail: HistoryTail,
+  workflow: Workflow,
+): Pick<LoadedTask, "unrecorded" | "torn"> {
+  const { file } = workflow.state;
+  if (hashEvent(event) !== event.hash)
+    throw disagreement(
+      file,
+      "its last event was changed by hand",
+      event.hash.slice(0, 12),
+      hashEvent(event).slice(0, 12),
+    );
+  if (hashState(state) !== event.state) {
+    const phase =
+      event.to !== undefined && event.to !== state.phase
+        ? `: it says \`${state.phase}\`, the history says \`${event.to}\``
+        : "";
+    throw disagreement(file, `it was changed by hand${phase}`, event.to ?? event.state.slice(0, 12), state.phase);
+  }
+  const line = formatEvent(event);
+  const last = tail.last === null ? undefined : parseEvent(tail.last);
+  if (tail.last !== null && last === undefined)
+    throw disagreement(HISTORY_FILE, "its last line is not an event", "one JSON object", tail.last.slice(0, 60));
+  if (`${tail.last}\n` === line && tail.torn.length === 0) return { unrecorded: "", torn: 0 };
+  const follows = (last?.hash ?? "") === event.prev && (last?.seq ?? 0) === event.seq - 1;
+  if (follows && Buffer.from(line).subarray(0, tail.torn.length).equals(tail.torn))
+    return { unrecorded: line, torn: tail.torn.length };
+  throw disagreement(
+    HISTORY_FILE,
+    "it does not end with the event that the state names",
+    `event ${event.seq} (${event.hash.slice(0, 12)})`,
+    last === undefined ? "no event" : `event ${last.seq} (${last.hash.slice(0, 12)})`,
+  );
+}
+
+function disagreement(file: string, what: string, expected: string, found: string): Error {
+  return invalid(`${file} cannot be trusted: ${what}`, {
+    findings: [{ message: what, file, expected, found }],
+    hint: 'look with `pawl verify`; undo the edit, or take it over with a reason: pawl verify --adopt "why"',
+  });
+}
+
+function append(fd: number, bytes: Buffer): void {
+  writeAll(fd, bytes);
+  fsyncSync(fd);
+}
+
+function hasRuns(directory: string): boolean {
+  return readdirSync(directory, { withFileTypes: true }).some(
+    (entry) => entry.isDirectory() && existsSync(join(directory, entry.name, "runs")),
+  );
+}
+
+function freeName(file: string): string {
+  for (let n = 1; ; n++)
+    if (!existsSync(`${file}.kept-${n}`)) return `${file.slice(file.lastIndexOf("/") + 1)}.kept-${n}`;
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isTaskId, requireTaskId, resolveInside } from "../../src/task/paths.js";
+import { makeDirectory, thrownBy } from "../support/workspace.js";
+
+describe("a task's id", () => {
+  it.each(["t1", "A", "0", "add-slugify", "a.b_c-d", "x".repeat(100)])("%s", (id) => expect(isTaskId(id)).toBe(true));
+
+  it.each([
+    "",
+    ".",
+    "..",
+    "a..b",
+    ".hidden",
+    "-x",
+    "_x",
+    "a/b",
+    "a\\b",
+    "/a",
+    "a b",
+    "ä",
+    "a\n",
+    "a\0",
+    "x".repeat(101),
+    "a.lock",
+    "~",
+    "a:b",
+  ])("%j is none", (id) => {
+    expect(isTaskId(id)).toBe(false);
+    expect(thrownBy(() => requireTaskId(id)).kind).toBe("usage");
+  });
+});
+
+describe("a path inside a directory", () => {
+  it("is where it says, whether something is there or not", () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, "a", "b"), { recursive: true });
+    for (const path of ["a/b/c.json", "a/b", "x", "x/y/z", "./a/b"])
+      expect(resolveInside(directory, path)).toEqual({ path: join(directory, path) });
+  });
+
+  it.each(["..", "../x", "a/../x", "a/..", "/x", "", "a\\..\\x"])("%j is refused", (path) => {
+    expect(resolveInside(makeDirectory(), path)).toMatchObject({
+      error: { file: path, expected: "a plain file inside the task directory", hint: "put the file itself there" },
+    });
+  });
+
+  it("is refused through any link on the way", () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, "real", "sub"), { recursive: true });
+    symlinkSync(join(directory, "real"), join(directory, "link"));
+    symlinkSync("/nowhere", join(directory, "real", "sub", "end"));
+    expect(resolveInside(directory, "link/sub/x")).toMatchObject({ error: { found: "link is a symbolic link" } });
+    expect(resolveInside(directory, "real/sub/end")).toMatchObject({
+      error: { found: "real/sub/end is a symbolic link" },
+    });
+    expect(resolveInside(directory, "real/sub/x")).toHaveProperty("path");
+  });
+});
