@@ -1,0 +1,122 @@
+/** The difference between two commits or trees, as data and as a patch. */
+import { readFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { records, type Git } from "./git.js";
+
+export interface ChangedFile {
+  path: string;
+  /** Earlier path of a renamed file. */
+  from?: string;
+  status: "added" | "modified" | "deleted" | "renamed" | "copied" | "type-changed";
+  additions: number;
+  deletions: number;
+  binary?: boolean;
+}
+
+export async function diffFiles(git: Git, from: string, to: string): Promise<ChangedFile[]> {
+  const statuses = records(await git([...DIFF, "-M", "-z", "--name-status", from, to]));
+  const counts = countsByPath(records(await git([...DIFF, "-M", "-z", "--numstat", from, to])));
+  const files: ChangedFile[] = [];
+  for (let i = 0; i < statuses.length;) {
+    const letter = statuses[i++]?.[0] ?? "M";
+    const moved = letter === "R" || letter === "C";
+    const first = statuses[i++] ?? "";
+    const path = moved ? (statuses[i++] ?? "") : first;
+    const count = counts.get(path) ?? { additions: 0, deletions: 0 };
+    files.push({ path, ...(moved ? { from: first } : {}), status: STATUS[letter] ?? "modified", ...count });
+  }
+  return files;
+}
+
+/** Every path that differs, without rename detection: a renamed file counts with both its paths. */
+export async function diffPaths(git: Git, from: string, to: string): Promise<{ status: string; path: string }[]> {
+  const found = records(await git([...DIFF, "--no-renames", "-z", "--name-status", from, to]));
+  const pairs: { status: string; path: string }[] = [];
+  for (let i = 0; i + 1 < found.length; i += 2) pairs.push({ status: found[i] ?? "", path: found[i + 1] ?? "" });
+  return pairs;
+}
+
+/** A patch that `git apply` takes back byte for byte, as text. */
+export async function diffPatch(git: Git, from: string, to: string, files?: readonly string[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "pawl-diff-"));
+  try {
+    const whole = await patchBytes(git, directory, [from, to, ...limit(files)]);
+    if (isUtf8(whole)) return whole.toString("utf8");
+    return await patchAsText(git, directory, from, to, files);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** File by file; where a file's lines are in another encoding than UTF-8, its difference is written as a binary one. */
+async function patchAsText(
+  git: Git,
+  directory: string,
+  from: string,
+  to: string,
+  only: readonly string[] | undefined,
+): Promise<string> {
+  const attributes = join(directory, "attributes");
+  await writeFile(attributes, "* -diff\n");
+  let text = "";
+  for (const file of await diffFiles(git, from, to)) {
+    const paths = file.from === undefined ? [file.path] : [file.from, file.path];
+    if (only !== undefined && !paths.some((path) => only.includes(path))) continue;
+    const range = [from, to, ...limit(paths)];
+    const bytes = await patchBytes(git, directory, range);
+    const safe = isUtf8(bytes) ? bytes : await patchBytes(git, directory, range, attributes);
+    text += safe.toString("utf8");
+  }
+  return text;
+}
+
+async function patchBytes(git: Git, directory: string, range: string[], attributes?: string): Promise<Buffer> {
+  const output = join(directory, "patch");
+  const config = attributes === undefined ? [] : ["-c", `core.attributesFile=${attributes}`];
+  await git([...config, ...DIFF, "-M", "--binary", "--full-index", "--no-textconv", `--output=${output}`, ...range]);
+  return readFile(output);
+}
+
+function limit(files: readonly string[] | undefined): string[] {
+  return files === undefined ? [] : ["--", ...files.map((file) => `:(literal,top)${file}`)];
+}
+
+interface Count {
+  additions: number;
+  deletions: number;
+  binary?: boolean;
+}
+
+function countsByPath(found: string[]): Map<string, Count> {
+  const counts = new Map<string, Count>();
+  for (let i = 0; i < found.length;) {
+    const [additions = "", deletions = "", ...rest] = (found[i++] ?? "").split("\t");
+    let path = rest.join("\t");
+    if (path === "") {
+      // A rename: the old and the new path follow as records of their own.
+      path = found[i + 1] ?? "";
+      i += 2;
+    }
+    const binary = additions === "-";
+    counts.set(path, {
+      additions: binary ? 0 : Number(additions),
+      deletions: binary ? 0 : Number(deletions),
+      ...(binary ? { binary } : {}),
+    });
+  }
+  return counts;
+}
+
+/** Plumbing, because `git diff` follows what users configured for their own eyes. */
+const DIFF = ["diff-tree", "-r", "--no-ext-diff"];
+
+const STATUS: Record<string, ChangedFile["status"]> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type-changed",
+};

@@ -1,0 +1,164 @@
+/** Merges a task's branch into the base branch, as one merge commit, and puts worktree and branch away. */
+import { refused } from "../errors.js";
+import { findBaseBranch } from "./base-branch.js";
+import { acceptedChange, type AcceptedChange } from "./evidence.js";
+import { findMerge } from "./find-merge.js";
+import { objectOf, type MergeRecord } from "./git-record.js";
+import { commitTree, isAncestor, treeOf } from "./git.js";
+import { mergeTrees } from "./merge-trees.js";
+import { taskMessage } from "./messages.js";
+import { moveBaseBranch } from "./move-base-branch.js";
+import { ABOUT } from "./names.js";
+import { putAway } from "./put-away.js";
+import { branchHead, openRepository, type Repository } from "./repository.js";
+import { readyWorktree, writeTree } from "./snapshot.js";
+import type { Action, ActionContext, ActionResult } from "./types.js";
+
+export const merge: Action = { name: "merge", about: ABOUT.merge, run };
+
+async function run(context: ActionContext): Promise<ActionResult> {
+  const { settings, signal } = context;
+  const repository = await openRepository(settings, signal);
+  const judged = judgedChange(context);
+  const head = await headToMerge(repository, context, judged);
+  const { merged, note } = await mergeOnce(repository, context, head, judged);
+  const base = await findBaseBranch(repository, context);
+  const { notes } = await putAway(repository, settings, base.head);
+  const unjudged =
+    judged === null ? ["The change was waived by a human: nothing says that it was reviewed and tested."] : [];
+  const git = { ...objectOf(context.fields["git"]), ...(merged === null ? {} : { merged }) };
+  return { notes: [note, ...unjudged, ...notes], patch: { fields: { git } } };
+}
+
+async function mergeOnce(
+  repository: Repository,
+  context: ActionContext,
+  head: string,
+  judged: AcceptedChange | null,
+): Promise<{ merged: MergeRecord | null; note: string }> {
+  const { settings } = context;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const base = await findBaseBranch(repository, context);
+    if (await isAncestor(repository.git, head, base.head)) return alreadyIn(repository, base, head, judged);
+    if (judged !== null) await refuseChangedWorktree(repository, context, judged);
+    const merged = await mergeTrees(repository, base.head, head);
+    if (merged.kind === "conflict") throw conflict(settings.branch, base.name, merged.files);
+    const message = taskMessage(`Merge ${settings.title || settings.id}`, settings);
+    const content = { tree: merged.tree, parents: [base.head, head], message };
+    const commit = await commitTree(repository.git, content, repository.env);
+    const record: MergeRecord = { commit, base: base.name, before: base.head };
+    if (await moveBaseBranch(repository, { ...record, what: "merge", again: AGAIN })) {
+      return { merged: record, note: `Merged ${settings.branch} into ${base.name} as ${commit}.` };
+    }
+    context.progress(`${base.name} was moved meanwhile; merging again`);
+  }
+  throw refused(`the base branch was moved by somebody else ${ATTEMPTS} times while it was being merged into`, {
+    hint: AGAIN,
+  });
+}
+
+/** An earlier run died after it had merged, or a person merged: never a second time. */
+async function alreadyIn(
+  repository: Repository,
+  base: { name: string; head: string },
+  head: string,
+  judged: AcceptedChange | null,
+): Promise<{ merged: MergeRecord | null; note: string }> {
+  const found = await findMerge(repository, head, base.head);
+  if (found !== null) {
+    return { merged: { ...found, base: base.name }, note: `Already merged into ${base.name} as ${found.commit}.` };
+  }
+  if (judged === null || judged.base === head)
+    return { merged: null, note: `There is nothing to merge into ${base.name}.` };
+  // Fast-forwarded by hand: there is no merge commit, but the change can still be undone as a whole.
+  return {
+    merged: { commit: head, base: base.name, before: judged.base },
+    note: `${base.name} contains ${head} already, without a merge commit.`,
+  };
+}
+
+/** What was reviewed and tested; null when a human waived it. Anything else opens nothing. */
+function judgedChange({ artifacts }: ActionContext): AcceptedChange | null {
+  const status = artifacts["change"];
+  if (status?.condition === "waived") return null;
+  const change = acceptedChange(artifacts);
+  if (status?.condition !== "ok" || change === null) {
+    throw refused(
+      `the change to merge is ${status?.condition ?? "missing"}, expected one that was reviewed and tested`,
+      {
+        hint: 'pawl redo codegen --reason "…"',
+        findings: status?.findings ?? [],
+      },
+    );
+  }
+  const tests = artifacts["tests"];
+  const tested = tests?.condition === "ok" ? objectOf(tests.data)["tree"] : undefined;
+  if (typeof tested === "string" && tested !== change.tree) {
+    throw refused(`what was tested (${tested}) is not what was reviewed (${change.tree})`, {
+      hint: 'pawl redo test --reason "…"',
+    });
+  }
+  return change;
+}
+
+async function headToMerge(
+  repository: Repository,
+  context: ActionContext,
+  judged: AcceptedChange | null,
+): Promise<string> {
+  const { settings } = context;
+  const head = await branchHead(repository, settings.branch);
+  if (judged === null) {
+    if (head !== null) return head;
+    throw refused(`there is no branch ${settings.branch} to merge`, { hint: 'pawl redo codegen --reason "…"' });
+  }
+  if (head === null) {
+    // Gone after a merge that was not recorded; then the base branch has it.
+    const base = await findBaseBranch(repository, context);
+    if (await isAncestor(repository.git, judged.head, base.head)) return judged.head;
+    throw refused(`there is no branch ${settings.branch} to merge`, {
+      hint: `git branch ${settings.branch} ${judged.head} brings back what was reviewed and tested`,
+    });
+  }
+  const tree = await treeOf(repository.git, head);
+  if (head === judged.head && tree === judged.tree) return head;
+  throw refused(
+    `the branch ${settings.branch} is not what was reviewed and tested: expected ${judged.head}, found ${head}`,
+    {
+      hint: 'pawl redo codegen --reason "…"',
+      data: { expected: { head: judged.head, tree: judged.tree }, found: { head, tree } },
+    },
+  );
+}
+
+async function refuseChangedWorktree(
+  repository: Repository,
+  { settings, signal }: ActionContext,
+  judged: AcceptedChange,
+): Promise<void> {
+  const worktree = await readyWorktree(repository, settings, signal);
+  if ("message" in worktree) {
+    // Without its worktree, the branch alone is what was judged.
+    if (worktree.found === "nothing") return;
+    throw refused(worktree.message, { findings: [worktree], ...(worktree.hint ? { hint: worktree.hint } : {}) });
+  }
+  const tree = await writeTree(worktree);
+  if (tree === judged.tree) return;
+  throw refused(
+    `the worktree ${settings.worktree} was changed after the review and the tests: expected tree ${judged.tree}, found ${tree}`,
+    { hint: 'pawl redo codegen --reason "…"' },
+  );
+}
+
+function conflict(branch: string, base: string, files: string[]): Error {
+  return refused(`${branch} conflicts with ${base} in ${files.join(", ")}; nothing was merged`, {
+    hint:
+      `\`pawl redo codegen --reason "conflicts with ${base}"\`, then \`git merge ${base}\` in the task's worktree ` +
+      "and resolve the conflicts there",
+    findings: files.map((file) => ({ message: `conflicts with ${base}`, file })),
+    data: { conflicts: files },
+  });
+}
+
+const ATTEMPTS = 5;
+const AGAIN = "`pawl answer accepted` again";

@@ -1,0 +1,97 @@
+/** Removes a task's worktree and branch once they are not needed, after everything that only they hold is kept. */
+import { join } from "node:path";
+import { isAncestor, records, resolveCommit, treeOf } from "./git.js";
+import { exists } from "./paths.js";
+import { branchHead, type Repository } from "./repository.js";
+import { rescueCommit, rescueTree } from "./rescue.js";
+import { nestedRepositories, writeTree } from "./snapshot.js";
+import type { TaskSettings } from "./types.js";
+import { inspectWorktree, listWorktrees, type Worktree } from "./worktrees.js";
+
+export interface PutAway {
+  notes: string[];
+  /** Refs under which something was kept. */
+  refs: string[];
+}
+
+/** `kept` names a commit that stays reachable anyway, such as the base branch's head after a merge. */
+export async function putAway(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
+  const notes: string[] = [];
+  const refs = new Set<string>();
+  const state = await inspectWorktree(repository, settings.worktree);
+  if (state.kind === "foreign") notes.push(`${settings.worktree} is not the task's worktree and was left alone.`);
+  if (state.kind === "ours") {
+    const ref = await rescueWorktree(repository, settings, state, kept);
+    if (ref !== null) {
+      refs.add(ref);
+      notes.push(`Uncommitted files of the worktree are kept as ${ref}.`);
+    }
+    notes.push(await removeWorktree(repository, state));
+  }
+  const note = await removeBranch(repository, settings, kept, refs);
+  if (note !== null) notes.push(note);
+  return { notes, refs: [...refs] };
+}
+
+async function rescueWorktree(
+  repository: Repository,
+  { id }: TaskSettings,
+  worktree: Worktree,
+  kept: string | null,
+): Promise<string | null> {
+  const head = await resolveCommit(worktree.git, "HEAD");
+  if (head === null) return null;
+  const tree = await writeTree(worktree);
+  if (tree !== (await treeOf(repository.git, head))) {
+    return rescueTree(repository, id, { tree, parent: head, what: "Uncommitted files of a worktree" });
+  }
+  // A branch keeps its own commits until it is removed; a detached HEAD would lose them with the worktree.
+  const safe = worktree.branch !== null || (kept !== null && (await isAncestor(repository.git, head, kept)));
+  return safe ? null : rescueCommit(repository, id, head);
+}
+
+async function removeWorktree(repository: Repository, worktree: Worktree): Promise<string> {
+  // A tree holds only the name of a nested repository's commit: its files and history would be gone.
+  const nested = [...(await nestedRepositories(worktree.git)), ...(await submodulesInUse(worktree))];
+  if (nested.length > 0) {
+    return `The worktree ${worktree.path} stays: it holds another repository (${nested.join(", ")}).`;
+  }
+  const removed = await repository.git(["worktree", "remove", "--force", worktree.path], { allow: [128, 255] });
+  if (removed.exitCode === 0) return `Removed the worktree ${worktree.path}.`;
+  return `The worktree ${worktree.path} stays: ${removed.stderr.trim()}`;
+}
+
+async function submodulesInUse({ git, path }: Worktree): Promise<string[]> {
+  const staged = records(await git(["ls-files", "--stage", "-z"])).filter((entry) => entry.startsWith("160000 "));
+  const paths = staged.map((entry) => entry.slice(entry.indexOf("\t") + 1));
+  const inUse = await Promise.all(paths.map((one) => exists(join(path, one, ".git"))));
+  return paths.filter((_, index) => inUse[index]);
+}
+
+async function removeBranch(
+  repository: Repository,
+  { id, branch }: TaskSettings,
+  kept: string | null,
+  refs: Set<string>,
+): Promise<string | null> {
+  const head = await branchHead(repository, branch);
+  if (head === null) return null;
+  const holder = (await listWorktrees(repository)).find((one) => one.branch === branch);
+  if (holder !== undefined) return `The branch ${branch} stays: it is checked out in ${holder.path}.`;
+  let where = "";
+  if (kept === null || !(await isAncestor(repository.git, head, kept))) {
+    const ref = await keepHead(repository, id, head, refs);
+    where = `; its commits are kept as ${ref}`;
+  }
+  // With the old value: a commit that came in between is not lost.
+  await repository.git(["update-ref", "-d", `refs/heads/${branch}`, head]);
+  return `Removed the branch ${branch}${where}.`;
+}
+
+/** A ref that keeps the uncommitted files on top of the branch keeps the branch too. */
+async function keepHead(repository: Repository, id: string, head: string, refs: Set<string>): Promise<string> {
+  for (const ref of refs) if (await isAncestor(repository.git, head, ref)) return ref;
+  const ref = await rescueCommit(repository, id, head);
+  refs.add(ref);
+  return ref;
+}

@@ -1,0 +1,50 @@
+/** All actions and makers by name. Each is loaded only when it is used. */
+import { ABOUT } from "./names.js";
+import type { Action, Maker } from "./types.js";
+
+export interface Entry<T> {
+  name: string;
+  about: string;
+  load: () => Promise<T>;
+}
+
+export interface RegisteredName {
+  name: string;
+  about: string;
+  kind: "action" | "maker";
+  /** Artifacts that an action leaves: a document may name it in `Made by`, like a maker. */
+  leaves?: string[];
+}
+
+export const actions: ReadonlyMap<string, Entry<Action>> = entries<Action>({
+  "archive-evidence": () => import("./state-actions.js").then((module) => module.archiveEvidence),
+  clear: () => import("./state-actions.js").then((module) => module.clear),
+  count: () => import("./state-actions.js").then((module) => module.count),
+  merge: () => import("./merge.js").then((module) => module.merge),
+  "prepare-worktree": () => import("./prepare-worktree.js").then((module) => module.prepareWorktree),
+  "render-plan": () => import("./render-plan.js").then((module) => module.renderPlan),
+  "reset-rounds": () => import("./state-actions.js").then((module) => module.resetRounds),
+  "revert-change": () => import("./revert-change.js").then((module) => module.revertChange),
+  "wait-for-human": () => import("./state-actions.js").then((module) => module.waitForHuman),
+});
+
+export const makers: ReadonlyMap<string, Entry<Maker>> = entries<Maker>({
+  "derive-change": () => import("./derive-change.js").then((module) => module.deriveChange),
+  "run-tests": () => import("./run-tests.js").then((module) => module.runTests),
+});
+
+/** For the check of a document, which loads none of them. */
+export const registeredNames: readonly RegisteredName[] = [
+  ...[...actions.values()].map(({ name, about }): RegisteredName => {
+    return { name, about, kind: "action", ...(name === "revert-change" ? { leaves: ["revert_record"] } : {}) };
+  }),
+  ...[...makers.values()].map(({ name, about }): RegisteredName => ({ name, about, kind: "maker" })),
+];
+
+function entries<T>(loaders: Partial<Record<keyof typeof ABOUT, () => Promise<T>>>): Map<string, Entry<T>> {
+  const map = new Map<string, Entry<T>>();
+  for (const [name, load] of Object.entries(loaders)) {
+    map.set(name, { name, about: ABOUT[name as keyof typeof ABOUT], load });
+  }
+  return map;
+}
