@@ -1,0 +1,26 @@
+/** The environment of an agent: what it was told about its work, and none of the secrets that it was not given. */
+import { delimiter, join } from "node:path";
+import { isSecretName } from "../task/mask.js";
+import type { AgentRun } from "./types.js";
+
+export const PROMPT_FILE = "prompt.md";
+
+export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: string): Record<string, string> {
+  const inherited = Object.entries(run.env).filter(
+    ([name]) => !name.startsWith("PAWL_") && (!isSecretName(name) || allowed.includes(name)),
+  );
+  const environment = Object.fromEntries(inherited);
+  return {
+    ...environment,
+    PATH: environment["PATH"] === undefined ? pawlBin : `${pawlBin}${delimiter}${environment["PATH"]}`,
+    PAWL_TASK: run.task,
+    PAWL_TASK_DIR: run.taskDir,
+    PAWL_PHASE: run.phase,
+    PAWL_ROLE: run.role,
+    PAWL_ATTEMPT: String(run.attempt),
+    ...(run.repair === 0 ? {} : { PAWL_REPAIR: String(run.repair) }),
+    PAWL_PROMPT_FILE: join(run.runDir, PROMPT_FILE),
+    PAWL_ARTIFACTS: JSON.stringify(run.artifacts),
+    PAWL_TOKEN: run.token,
+  };
+}
