@@ -1,0 +1,126 @@
+/** `next`: one step of a task. Its phase is completed, the way that the evidence opens is taken, and there it stands. */
+import { halted, interrupted, invalid, refused } from "../errors.js";
+import type { OpenTask } from "../task/store.js";
+import { decide } from "../workflow/decide.js";
+import type { Refusal } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+import { lookAt, type Look } from "./look.js";
+import { senderOf } from "./sender.js";
+import { inSession, lookReady } from "./session.js";
+import { nextEvent, phaseOf, requirePhase, suggest, suggestionFor, type Suggestion } from "./suggest.js";
+import { carryOut, type Step } from "./transition.js";
+import { doWork } from "./work.js";
+
+export function advance(context: TaskContext): Promise<Step> {
+  return inSession(context, async (session) => {
+    let look = await lookReady(context, session.task);
+    const suggestion = suggestionFor(context.id, context.workflow, look);
+    if (suggestion.action === "work") {
+      session.task = await doWork(context, session.task, look);
+      look = await lookAt(context, { state: session.task.state, origin: "stored" });
+    } else if (suggestion.action !== "advance") throw refusalOf(context, suggestion);
+    return takeNext(context, session.task, look);
+  });
+}
+
+/** The transition that `next` makes; refused when the evidence opens none. */
+export async function takeNext(context: TaskContext, task: OpenTask, look: Look, wanted?: string): Promise<Step> {
+  const event = { ...nextEvent(), by: senderOf(context, task.state) };
+  const decision = decide(context.workflow, look.evidence, event);
+  if (decision.kind === "refusal") throw refusalError(context, decision);
+  if (wanted !== undefined && decision.to !== wanted) throw notNext(context, decision.from, decision.to, wanted);
+  return carryOut(context, task, decision, event, look.evidence);
+}
+
+export interface AutoResult {
+  steps: Step[];
+  phase: string;
+  /** Why it stopped. */
+  stopped: "end" | "until" | "human" | "max-steps";
+  reason: string;
+}
+
+export interface AutoOptions {
+  maxSteps: number;
+  /** Stop at the beginning of this phase. */
+  until?: string;
+  onStep?: (step: Step) => void;
+  onRetry?: (error: Error) => void;
+}
+
+/** Steps until the end, a human's phase, or a bound. A refusal or a failed attempt that waits for a human is thrown. */
+export async function advanceToEnd(context: TaskContext, options: AutoOptions): Promise<AutoResult> {
+  if (options.until !== undefined) requirePhase(context, options.until);
+  const steps: Step[] = [];
+  // Looking costs as much as deciding: it is done only where the task may have come to a stand.
+  let mayStop = true;
+  for (let count = 0; count < options.maxSteps;) {
+    if (context.signal?.aborted === true) {
+      throw interrupted(`interrupted; ${context.id} can go on from there`, { hint: `pawl next ${context.id}` });
+    }
+    if (mayStop) {
+      const stop = await standstill(context, options.until);
+      if (stop !== null) return { steps, ...stop };
+    }
+    count++;
+    try {
+      const step = await advance(context);
+      steps.push(step);
+      options.onStep?.(step);
+      const { kind } = phaseOf(context.workflow, step.to).who;
+      mayStop = step.waiting !== null || kind === "human" || kind === "nobody" || step.to === options.until;
+    } catch (error) {
+      // The table allows another attempt, or it would have the task wait.
+      if (!isFailedAttempt(error)) throw error;
+      options.onRetry?.(error as Error);
+      mayStop = false;
+    }
+  }
+  const { currentPhase } = await suggest(context);
+  return { steps, phase: currentPhase, stopped: "max-steps", reason: `${options.maxSteps} steps were made` };
+}
+
+/** Why the task goes no further by itself; null when it does. */
+async function standstill(context: TaskContext, until: string | undefined): Promise<Omit<AutoResult, "steps"> | null> {
+  const { currentPhase: phase, action, reason } = await suggest(context);
+  if (phase === until) return { phase, stopped: "until", reason: `${phase} is reached` };
+  if (action === "none") return { phase, stopped: "end", reason };
+  return action === "human" ? { phase, stopped: "human", reason } : null;
+}
+
+function isFailedAttempt(error: unknown): boolean {
+  const { kind, data } = error as { kind?: string; data?: { attempt?: number } };
+  return (kind === "failed" || kind === "invalid") && data?.attempt !== undefined;
+}
+
+function refusalOf(context: TaskContext, suggestion: Suggestion): Error {
+  const { action, reason, findings, command, ways } = suggestion;
+  const options = { findings, hint: command, data: { suggestion, ways } };
+  switch (action) {
+    case "human":
+      return halted(`${context.id}: ${reason}`, options);
+    case "mend":
+      return invalid(reason, options);
+    case "none":
+      return refused(`${suggestion.currentPhase} is the end: nothing follows`, options);
+    default:
+      return refused(reason, options);
+  }
+}
+
+export function refusalError(context: TaskContext, refusal: Refusal): Error {
+  const findings = refusal.ways.filter(({ event }) => event === refusal.event).flatMap(({ blockers }) => blockers);
+  // A condition's hint says where it stands, not what to do.
+  const remedy = findings.find(({ kind, hint }) => kind !== "condition" && hint !== undefined)?.hint;
+  return refused(refusal.reason, {
+    findings,
+    hint: remedy ?? `see \`pawl why ${context.id}\``,
+    data: { refusal },
+  });
+}
+
+function notNext(context: TaskContext, from: string, to: string, asked: string): Error {
+  return refused(`${asked} cannot be run now: ${context.id} is in ${from}, and what follows is ${to}`, {
+    hint: `to go back: pawl redo ${asked} --reason "…" ${context.id}; to skip: pawl override ${asked} --reason "…" ${context.id}`,
+  });
+}

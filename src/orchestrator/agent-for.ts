@@ -1,0 +1,208 @@
+/** The agent of a role, ready to be run: which one it is, its prompt, and how often it may mend what was refused. */
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fillPrompt } from "../agents/prompt.js";
+import { resolveAgent } from "../agents/resolve.js";
+import { runAgent } from "../agents/run-agent.js";
+import type { AgentResult, AgentRun, AgentSpec } from "../agents/types.js";
+import { invalid, refused, type Finding } from "../errors.js";
+import { findSystemFile, packageRoot } from "../system/locate.js";
+import { actorOf, type TaskState } from "../task/state.js";
+import type { ArtifactStatus, Phase } from "../workflow/types.js";
+import { milliseconds } from "../workspace/config.js";
+import { worktreeDirectory } from "../workspace/workspace.js";
+import type { TaskContext } from "./context.js";
+import { describeFinding, type Failure } from "./failure.js";
+import { evidenceFor, type Look } from "./look.js";
+import { agentArtifacts, promptSlots } from "./prompt-slots.js";
+import { phaseOf } from "./suggest.js";
+
+const TIMEOUT = "30m";
+const REPAIRS = 2;
+
+export interface RoleRun {
+  state: TaskState;
+  phase: Phase;
+  attempt: number;
+  folder: string;
+  token: string;
+}
+
+export type RoleAgent = (run: RoleRun) => Promise<Failure | "interrupted" | null>;
+
+/** Refuses before anything is written when nobody is there for the role. */
+export async function agentFor(context: TaskContext, role: string, look: Look): Promise<RoleAgent> {
+  const { agents } = await context.settings();
+  const config = agents[role] ?? agents["default"];
+  if (config === undefined || config.use === "human") throw noAgent(context, role, look, config?.use);
+  const { use, command } = config;
+  const spec = await resolveAgent(
+    {
+      ...(use === undefined ? {} : { use }),
+      ...(command === undefined ? {} : { command }),
+      timeoutMs: milliseconds(config.timeout ?? TIMEOUT),
+      env: config.env ?? [],
+      repairs: config.repairs ?? REPAIRS,
+    },
+    context.workspace.root,
+  );
+  // Made now: a slot that nobody fills is no attempt of the agent's.
+  const phase = phaseOf(context.workflow, look.state.phase);
+  const attempt = actorOf(look.state, phase.name).attempts + 1;
+  const prompt = fill(context, role, await promptSlots(context, look.state, phase, attempt));
+  context.beforeRun?.();
+  return (run) => runRole(context, role, spec, prompt, run);
+}
+
+async function runRole(
+  context: TaskContext,
+  role: string,
+  spec: AgentSpec,
+  prompt: string,
+  given: RoleRun,
+): Promise<Failure | "interrupted" | null> {
+  const { state, phase, folder } = given;
+  const run = await agentRun(context, role, prompt, given);
+  for (const path of Object.values(run.artifacts)) mkdirSync(dirname(path), { recursive: true });
+  let result = await start(spec, run);
+  for (let repair = 1; repair <= spec.repairs && result.outcome === "finished"; repair++) {
+    const refusedOnes = await refusedArtifacts(context, state, phase);
+    if (refusedOnes.length === 0) break;
+    context.beforeRun?.();
+    const runDir = join(folder, `repair-${repair}`);
+    const again = repairPrompt(context, phase, run, runDir, repair, spec.repairs, refusedOnes);
+    result = await start(spec, { ...run, repair, runDir, prompt: again });
+  }
+  if (result.outcome === "interrupted") return "interrupted";
+  return failureOf(context, given, result);
+}
+
+function start(spec: AgentSpec, run: AgentRun): Promise<AgentResult> {
+  return runAgent(spec, run, join(packageRoot(), "dist", "bin"));
+}
+
+async function agentRun(
+  context: TaskContext,
+  role: string,
+  prompt: string,
+  { phase, attempt, folder, token }: RoleRun,
+): Promise<AgentRun> {
+  const settings = await context.settings();
+  return {
+    role,
+    phase: phase.name,
+    attempt,
+    repair: 0,
+    task: context.id,
+    taskDir: context.dir,
+    cwd: settings.repo === null ? context.dir : settings.worktree,
+    runDir: folder,
+    prompt,
+    artifacts: agentArtifacts(context, phase),
+    env: settings.env,
+    token,
+    progress: context.progress,
+    ...(context.signal === undefined ? {} : { signal: context.signal }),
+  };
+}
+
+/** What the agent itself left and what does not fit; a file that is not there at all is another matter. */
+async function refusedArtifacts(context: TaskContext, state: TaskState, phase: Phase): Promise<ArtifactStatus[]> {
+  const own = Object.keys(agentArtifacts(context, phase));
+  const statuses = await evidenceFor(context, state, own);
+  return own
+    .map((name) => statuses[name])
+    .filter((status): status is ArtifactStatus => status?.condition === "invalid");
+}
+
+function repairPrompt(
+  context: TaskContext,
+  phase: Phase,
+  run: AgentRun,
+  runDir: string,
+  repair: number,
+  repairs: number,
+  statuses: ArtifactStatus[],
+): string {
+  mkdirSync(runDir, { recursive: true });
+  // Out of the way, so that only what comes now can count.
+  const kept = statuses.flatMap(({ file }) => {
+    const path = join(context.dir, file);
+    if (!existsSync(path)) return [];
+    const copy = join(runDir, `refused-${basename(file)}`);
+    renameSync(path, copy);
+    return [copy];
+  });
+  return fill(context, "repair", {
+    prompt: run.prompt,
+    refused: kept.join(" and "),
+    findings: statuses
+      .flatMap(({ findings }) => findings)
+      .map((finding: Finding) => `- ${describeFinding(finding)}`)
+      .join("\n"),
+    repair: String(repair),
+    repairs: String(repairs),
+    next_action: `Write ${Object.values(agentArtifacts(context, phase)).join(" and ")} anew, then stop.`,
+  });
+}
+
+async function failureOf(
+  context: TaskContext,
+  { state, phase }: RoleRun,
+  result: AgentResult,
+): Promise<Failure | null> {
+  const own = Object.keys(agentArtifacts(context, phase));
+  const statuses = await evidenceFor(context, state, own);
+  const unfit = own.flatMap((name) => (statuses[name]?.condition === "ok" ? [] : [statuses[name]]));
+  const { summary } = result;
+  if (result.outcome === "timeout" || result.outcome === "not-found")
+    return { kind: result.outcome, summary, findings: [] };
+  if (result.outcome !== "finished") {
+    if (own.length === 0 || unfit.length > 0) return { kind: "crashed", summary, findings: [] };
+    const left = own.map((name) => statuses[name]?.file).join(" and ");
+    return {
+      kind: "crashed-with-artifact",
+      summary: `${summary}, so that the ${left} it left does not count`,
+      findings: [],
+    };
+  }
+  const [first] = unfit;
+  if (first === undefined) return null;
+  const findings = unfit.flatMap((status) => status?.findings ?? []);
+  const what = first.findings[0]?.message ?? `${first.file} is ${first.condition}`;
+  if (first.condition === "missing")
+    return { kind: "no-artifact", summary: `${what}: the agent ended without leaving it`, findings };
+  return { kind: "invalid-artifact", summary: what, findings };
+}
+
+function fill(context: TaskContext, name: string, slots: Record<string, string>): string {
+  const file = findSystemFile("agents", `${name}.md`, context.workspace.root);
+  if (file === undefined) {
+    throw invalid(`there is no prompt for the role ${name}`, {
+      hint: `put system/agents/${name}.md into the workspace`,
+    });
+  }
+  return fillPrompt(readFileSync(file.path, "utf8"), slots, file.path);
+}
+
+function noAgent(context: TaskContext, role: string, look: Look, use: string | undefined): Error {
+  const phase = phaseOf(context.workflow, look.state.phase);
+  const findings = Object.values(look.evidence.artifacts).flatMap((status) =>
+    status.condition === "ok" ? [] : status.findings,
+  );
+  const paths = Object.values(agentArtifacts(context, phase));
+  const byHand =
+    paths.length === 0
+      ? `make the change in the task's worktree ${worktreeDirectory(context.workspace, context.id)} yourself`
+      : `leave ${paths.join(" and ")} yourself`;
+  const who = use === "human" ? `a human does the role ${role}` : `no agent is set for the role ${role}`;
+  const message = `${phase.name} stays where it is: ${findings[0]?.message ?? "its work is not done"}, and ${who}`;
+  if (use === "human") {
+    const form = paths.length === 0 ? "" : `fill in the form: pawl form ${context.id}; or `;
+    return refused(message, { findings, hint: `${form}${byHand}, then pawl next ${context.id}` });
+  }
+  return refused(message, {
+    findings,
+    hint: `in pawl.json, "agents": { "${role}": { "use": "claude" } } or { "command": ["…"] }; or ${byHand}, then pawl next ${context.id}`,
+  });
+}

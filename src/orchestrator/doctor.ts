@@ -1,0 +1,128 @@
+/** `doctor`: is this machine and this workspace fit for work? Each check says what it found and what to do. */
+import { createRequire } from "node:module";
+import { accessSync, constants } from "node:fs";
+import { messageOf } from "../errors.js";
+import { run } from "../process/run.js";
+import { packageVersion } from "../system/locate.js";
+import { readConfig, type Config } from "../workspace/config.js";
+import { gitTop } from "../workspace/settings.js";
+import type { Engine } from "./context.js";
+import { findAgents } from "./installed-agents.js";
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  hint?: string;
+}
+
+const NEEDED_GIT = [2, 38];
+const NEEDED_NODE = 20;
+
+export async function doctor(engine: Engine): Promise<{ ok: boolean; checks: Check[] }> {
+  const checks = [
+    { name: "pawl", ok: true, found: packageVersion() },
+    node(),
+    await git(engine),
+    lock(),
+    writable(engine),
+    repository(engine),
+    ...(await configuration(engine)),
+    ...(await agents(engine)),
+  ];
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+function node(): Check {
+  const major = Number(process.versions.node.split(".")[0]);
+  return {
+    name: "node",
+    ok: major >= NEEDED_NODE,
+    found: process.versions.node,
+    ...(major >= NEEDED_NODE ? {} : { hint: `install Node ${NEEDED_NODE} or later` }),
+  };
+}
+
+async function git(engine: Engine): Promise<Check> {
+  const result = await run(["git", "--version"], {
+    cwd: engine.workspace.root,
+    env: { PATH: engine.workspace.env["PATH"] ?? "" },
+  });
+  if (result.outcome !== "exited" || result.exitCode !== 0)
+    return { name: "git", ok: false, found: "not found", hint: `install git ${NEEDED_GIT.join(".")} or later` };
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(result.stdout) ?? [];
+  const ok = Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38);
+  return {
+    name: "git",
+    ok,
+    found: result.stdout.trim(),
+    ...(ok ? {} : { hint: `merging needs git ${NEEDED_GIT.join(".")} or later` }),
+  };
+}
+
+function lock(): Check {
+  try {
+    createRequire(import.meta.url)("fs-native-extensions");
+    return { name: "file locks", ok: true, found: "the kernel's" };
+  } catch (error) {
+    return {
+      name: "file locks",
+      ok: false,
+      found: messageOf(error),
+      hint: "install pawl again on this platform: npm ci",
+    };
+  }
+}
+
+function writable(engine: Engine): Check {
+  const { root } = engine.workspace;
+  try {
+    accessSync(root, constants.W_OK);
+    return { name: "workspace", ok: true, found: root };
+  } catch {
+    return {
+      name: "workspace",
+      ok: false,
+      found: `${root} cannot be written to`,
+      hint: "change its permissions, or give another with --dir",
+    };
+  }
+}
+
+function repository(engine: Engine): Check {
+  const top = gitTop(engine.workspace.root);
+  return { name: "repository", ok: true, found: top ?? "none here: tasks need --repo to change code" };
+}
+
+async function configuration(engine: Engine): Promise<Check[]> {
+  try {
+    const config = await readConfig(engine.workspace.root, engine.workspace.env);
+    const roles = Object.keys(config.agents ?? {});
+    return [
+      {
+        name: "tests",
+        ok: true,
+        found: config.test?.join(" && ") || "no command set: the phase `test` will be refused",
+      },
+      {
+        name: "agents",
+        ok: true,
+        found: roles.length === 0 ? "none set: artifacts have to be left by hand" : roles.join(", "),
+      },
+    ];
+  } catch (error) {
+    return [{ name: "pawl.json", ok: false, found: messageOf(error), hint: "mend the file" }];
+  }
+}
+
+/** An agent that pawl.json uses has to be there; of the others it is only said how to get them. */
+async function agents(engine: Engine): Promise<Check[]> {
+  const config: Config = await readConfig(engine.workspace.root, engine.workspace.env).catch(() => ({}));
+  const used = Object.values(config.agents ?? {}).map(({ use }) => use);
+  return (await findAgents(engine)).map(({ preset, version }) => ({
+    name: preset.name,
+    ok: version !== null || !used.includes(preset.name),
+    found: version ?? "not found",
+    ...(version === null ? { hint: `to get ${preset.title}: ${preset.install}` } : {}),
+  }));
+}

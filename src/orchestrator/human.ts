@@ -1,0 +1,232 @@
+/** What only humans may do: answer, resume, redo, override. Always through the table or with a reason, always on record. */
+import { join } from "node:path";
+import { usage } from "../errors.js";
+import { loadSchema, type JsonSchema } from "../system/schemas.js";
+import { archiveArtifact } from "../task/archive.js";
+import { writeFileDurably } from "../task/atomic-file.js";
+import { inputHashes } from "../task/evidence.js";
+import { actorOf } from "../task/state.js";
+import type { OpenTask } from "../task/store.js";
+import { answerChoices } from "../workflow/choices.js";
+import { decide } from "../workflow/decide.js";
+import { sha256 } from "../workflow/hash.js";
+import type { Artifact, ArtifactStatus, Event, EventPayload, Evidence } from "../workflow/types.js";
+import { advance, refusalError } from "./advance.js";
+import { answerData, answerableFields } from "./answer-data.js";
+import { record, type TaskContext } from "./context.js";
+import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
+import { senderOf } from "./sender.js";
+import { phaseOf } from "./suggest.js";
+import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
+import { carryOut, formatArtifact, type Brought, type Step } from "./transition.js";
+
+/** `to` goes to the phase whatever the evidence says; without it, where the first row of the phase leads. */
+export function override(context: TaskContext, request: { to?: string; reason: string }): Promise<Step> {
+  return send(context, "override", (state) => {
+    const happy = context.workflow.transitions.find((row) => row.from === state.phase && row.to !== row.from)?.to;
+    return { reason: request.reason, to: request.to ?? happy ?? "" };
+  });
+}
+
+export function redo(context: TaskContext, request: { to: string; reason: string }): Promise<Step> {
+  return send(context, "redo", () => request);
+}
+
+export function resume(context: TaskContext, request: { note: string }): Promise<Step> {
+  if (request.note.trim() === "")
+    throw usage("resume needs a note that is not blank", { hint: 'pawl resume --note "what to do differently"' });
+  return send(context, "resume", () => request);
+}
+
+export interface AnswerRequest {
+  /** One of the answers that the phase knows … */
+  choice?: string;
+  note?: string;
+  to?: string;
+  /** … or the whole artifact, as a form or a file gives it. */
+  data?: Record<string, unknown>;
+}
+
+/** Answers what the phase asks. What the answer says is kept as the phase's artifact, where it has one for that. */
+export async function answer(context: TaskContext, request: AnswerRequest): Promise<Step> {
+  const step = await inSession(context, ({ task }) => answerIn(context, task, request));
+  if (step !== null) return step;
+  // A human did an agent's work: from here on it is a step like any other.
+  const said = [request.choice ?? "a form", request.note].filter((part) => part !== undefined).join(": ");
+  record(context, { kind: "answer", text: said });
+  return advance(context);
+}
+
+/** Null: the answer was left as an agent's artifact, and nothing is decided yet. */
+async function answerIn(context: TaskContext, task: OpenTask, request: AnswerRequest): Promise<Step | null> {
+  const look = await lookAt(context, { state: task.state, origin: "stored" });
+  requireHuman(context, task);
+  requireUndisturbed(context, look);
+  // Before the answer is written: what a lost run left is put away, and the answer must not go with it.
+  if (look.running === "gone") recoverLost(context, task);
+  const question = questionOf(context, task.state.phase);
+  requireAnswer(context, task.state.phase, question, request);
+  const { artifact, schema } = question;
+  if (artifact === null || schema === null || (request.data === undefined && !question.fromSchema)) {
+    return decideAnswer(context, task, look.evidence, payloadOf(request), []);
+  }
+  const statuses = await evidenceFor(context, task.state, artifact.judges);
+  const evidence = inputHashes(artifact, statuses);
+  const given = { ...request, who: context.user, now: context.now(), evidence };
+  const data = { ...answerData(schema, given), ...request.data };
+  const status = await judge(context, artifact, data, { ...look.evidence.artifacts, ...statuses });
+  if (artifact.madeBy.kind === "human") {
+    const artifacts = { ...look.evidence.artifacts, ...statuses, [artifact.name]: status };
+    const brought = [{ name: artifact.name, data }];
+    return decideAnswer(context, task, { ...look.evidence, artifacts }, payloadOf(request), brought);
+  }
+  if (status.condition !== "ok") throw answerRefused(context, status);
+  // An agent's phase that waits takes up again with a resume, not by the way.
+  if (look.evidence.waiting !== null) throw waitsForHuman(context, look.evidence.waiting);
+  const { phase } = task.state;
+  archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
+  writeFileDurably(join(context.dir, artifact.file), formatArtifact(data));
+  return null;
+}
+
+/** What a phase asks a human: the artifact that the answer becomes, and the answers that it knows. */
+export interface Question {
+  artifact: Artifact | null;
+  schema: JsonSchema | null;
+  choices: string[];
+  /** The schema says where the parts of an answer go. */
+  fromSchema: boolean;
+}
+
+export function questionOf(
+  { workflow, workspace }: Pick<TaskContext, "workflow" | "workspace">,
+  phaseName: string,
+): Question {
+  const { leaves } = phaseOf(workflow, phaseName);
+  const artifact =
+    workflow.artifacts.find(({ name, madeBy }) => leaves.includes(name) && madeBy.kind !== "orchestrator") ?? null;
+  const schema = artifact?.schema === undefined ? null : loadSchema(artifact.schema, workspace.root).schema;
+  const fields = schema === null ? null : answerableFields(schema);
+  return {
+    artifact,
+    schema,
+    choices: fields?.choices ?? answerChoices(workflow, phaseName),
+    fromSchema: fields !== null,
+  };
+}
+
+function requireAnswer(
+  context: TaskContext,
+  phase: string,
+  { artifact, choices }: Question,
+  request: AnswerRequest,
+): void {
+  if (request.data === undefined) {
+    if (!choices.includes(request.choice ?? "")) throw unknownChoice(context, phase, request.choice ?? "", choices);
+  } else if (artifact === null) {
+    throw usage(`${phase} has nothing that a file could be`, { hint: `see \`pawl why ${context.id}\`` });
+  }
+}
+
+function payloadOf({ choice, note, to }: AnswerRequest): EventPayload {
+  return Object.fromEntries(Object.entries({ choice, note, to }).filter(([, value]) => value !== undefined));
+}
+
+async function decideAnswer(
+  context: TaskContext,
+  task: OpenTask,
+  evidence: Evidence,
+  payload: EventPayload,
+  brought: Brought[],
+): Promise<Step> {
+  const event: Event = { name: "answer", by: senderOf(context, task.state), payload };
+  const decision = decide(context.workflow, evidence, event);
+  if (decision.kind === "refusal") throw refusalError(context, decision);
+  const note = payload.note === undefined || payload.note === "" ? "" : `: ${payload.note}`;
+  return carryOut(context, task, { ...decision, reason: `${decision.reason}${note}` }, event, evidence, { brought });
+}
+
+function send(
+  context: TaskContext,
+  name: string,
+  payloadFor: (state: { phase: string }) => EventPayload,
+): Promise<Step> {
+  return inSession(context, async ({ task }) => {
+    const event: Event = { name, by: senderOf(context, task.state), payload: payloadFor(task.state) };
+    let look = await lookForHuman(context, task, name, event.payload.to);
+    // A redo or an override takes the document as it is now; it says so in the history.
+    if (name === "resume") requireUndisturbed(context, look);
+    else requireIdle(context, look);
+    if (look.running === "gone") {
+      recoverLost(context, task);
+      look = await lookForHuman(context, task, name, event.payload.to);
+    }
+    const decision = decide(context.workflow, look.evidence, event);
+    if (decision.kind === "refusal") throw refusalError(context, decision);
+    return carryOut(context, task, decision, event, look.evidence);
+  });
+}
+
+/** An override has to know everything that it passes over, not only what this phase looks at. */
+async function lookForHuman(
+  context: TaskContext,
+  task: OpenTask,
+  name: string,
+  target: string | undefined,
+): Promise<Look> {
+  const look = await lookAt(context, { state: task.state, origin: "stored" });
+  const end = context.workflow.phases.findIndex((phase) => phase.name === target);
+  if (name !== "override" || end < 0) return look;
+  const names = context.workflow.phases.slice(0, end).flatMap(({ leaves }) => leaves);
+  const statuses = await evidenceFor(context, task.state, [...Object.keys(look.evidence.artifacts), ...names]);
+  return { ...look, evidence: await toEvidence(context, task.state, statuses) };
+}
+
+/** What the answer would be worth as evidence. */
+async function judge(
+  context: TaskContext,
+  artifact: Artifact,
+  data: unknown,
+  known: Record<string, ArtifactStatus>,
+): Promise<ArtifactStatus> {
+  const { name, file, schema } = artifact;
+  const hash = sha256(formatArtifact(data));
+  const invalidFields = schema === undefined ? [] : await context.validate(schema, structuredClone(data), file);
+  if (invalidFields.length > 0) return { name, file, condition: "invalid", findings: invalidFields, hash };
+  const unfit = artifact.judges.flatMap((judged) => {
+    const status = known[judged];
+    return status?.condition === "ok" || status?.condition === "waived"
+      ? []
+      : (status?.findings ?? [{ message: `${judged} is missing` }]);
+  });
+  if (unfit.length > 0) return { name, file, condition: "stale", findings: unfit, hash };
+  return { name, file, condition: "ok", data, findings: [], hash };
+}
+
+function requireUndisturbed(context: TaskContext, look: Look): void {
+  requireSameDocument(context, look);
+  requireIdle(context, look);
+}
+
+function requireHuman(context: TaskContext, task: OpenTask): void {
+  const sender = senderOf(context, task.state);
+  if (sender.kind !== "human")
+    throw usage(`only a human answers here, not the agent in the role ${sender.kind === "agent" ? sender.role : ""}`, {
+      hint: "leave your artifact and stop; pawl checks it and decides what comes next",
+    });
+}
+
+function unknownChoice(context: TaskContext, phase: string, choice: string, choices: string[]): Error {
+  if (choices.length === 0)
+    return usage(`${phase} asks nothing that could be answered`, { hint: `see \`pawl why ${context.id}\`` });
+  return usage(`\`${choice}\` is no answer in ${phase}; expected one of: ${choices.join(", ")}`, {
+    hint: `pawl answer ${choices.join("|")} --note "…" ${context.id}`,
+  });
+}
+
+function answerRefused(context: TaskContext, status: ArtifactStatus): Error {
+  return usage(`the answer does not make a valid ${status.file}: ${status.findings[0]?.message ?? ""}`, {
+    hint: `leave ${join(context.dir, status.file)} yourself`,
+    findings: status.findings,
+  });
+}

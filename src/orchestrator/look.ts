@@ -1,0 +1,100 @@
+/** A look at a task: its state and what its evidence is worth now. Changes nothing. */
+import { makers } from "../actions/registry.js";
+import type { MakerContext } from "../actions/types.js";
+import type { Finding } from "../errors.js";
+import { livenessOf } from "../process/identity.js";
+import { readEvidence } from "../task/evidence.js";
+import { actorOf, type TaskState } from "../task/state.js";
+import type { LoadedTask } from "../task/store.js";
+import { relevantArtifacts } from "../workflow/decide.js";
+import type { Artifact, ArtifactStatus, Evidence } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+
+export interface Look {
+  state: TaskState;
+  origin: LoadedTask["origin"];
+  evidence: Evidence;
+  /** Is the work of the phase under way in some pawl? */
+  running: "no" | "alive" | "gone" | "unknown";
+  /** The document is not the one that the task began with. */
+  documentChanged: boolean;
+}
+
+export async function lookAt(context: TaskContext, loaded: Pick<LoadedTask, "state" | "origin">): Promise<Look> {
+  const { state, origin } = loaded;
+  const artifacts = await evidenceFor(context, state, relevantArtifacts(context.workflow, state.phase));
+  const { run } = actorOf(state, state.phase);
+  return {
+    state,
+    origin,
+    evidence: await toEvidence(context, state, artifacts),
+    running: run === undefined ? "no" : livenessOf(run.owner),
+    documentChanged: hasBegun(state) && state.workflow.hash !== context.workflow.hash,
+  };
+}
+
+/** The status of the named artifacts and of everything that they judge. */
+export function evidenceFor(
+  context: TaskContext,
+  state: TaskState,
+  names: string[],
+): Promise<Record<string, ArtifactStatus>> {
+  return readEvidence(names, {
+    directory: context.dir,
+    workflow: context.workflow,
+    state,
+    validate: context.validate,
+    checkSource: (artifact, data, known) => checkSource(context, state, artifact, data, known),
+  });
+}
+
+export async function toEvidence(
+  context: TaskContext,
+  state: TaskState,
+  artifacts: Record<string, ArtifactStatus>,
+): Promise<Evidence> {
+  const { limits } = await context.config();
+  return {
+    phase: state.phase,
+    artifacts,
+    visits: Object.fromEntries(Object.entries(state.actors).map(([phase, actor]) => [phase, actor.visits])),
+    failures: actorOf(state, state.phase).failures,
+    counters: state.counters,
+    limits: { ...context.workflow.limits, ...limits },
+    waiting: state.waiting?.reason ?? null,
+    state: state.fields,
+  };
+}
+
+export async function makerContext(
+  context: TaskContext,
+  state: TaskState,
+  artifacts: Record<string, ArtifactStatus>,
+): Promise<Omit<MakerContext, "runDir" | "runPath" | "accepted">> {
+  return {
+    settings: await context.settings(),
+    artifacts,
+    fields: state.fields,
+    progress: context.progress,
+    ...(context.signal === undefined ? {} : { signal: context.signal }),
+  };
+}
+
+async function checkSource(
+  context: TaskContext,
+  state: TaskState,
+  artifact: Artifact,
+  data: unknown,
+  known: Record<string, ArtifactStatus>,
+): Promise<Finding | null> {
+  if (artifact.madeBy.kind !== "orchestrator") return null;
+  const maker = await makers.get(artifact.madeBy.action)?.load();
+  if (maker?.check === undefined) return null;
+  return maker.check(await makerContext(context, state, known), data);
+}
+
+/** A task that has only been created or imported has not begun: it takes the document as it is now. */
+function hasBegun(state: TaskState): boolean {
+  const type = state.lastEvent?.type;
+  return type !== undefined && type !== "task.created" && type !== "task.imported";
+}

@@ -1,0 +1,131 @@
+/**
+ * `record`: a task that real agents did becomes a rehearsal, which does the same again without them: every run's artifact
+ * and change, in the form that src/agents/rehearsal.ts plays, on a repository that begins where the task began.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { exportDifference, exportTree } from "../actions/export-tree.js";
+import { gitRecord } from "../actions/git-record.js";
+import { openRepository, type Repository } from "../actions/repository.js";
+import { ENDED_FILE, type Ended } from "../agents/rehearsal.js";
+import { refused } from "../errors.js";
+import { runPath } from "../task/archive.js";
+import { actorOf, type TaskState } from "../task/state.js";
+import { loadTask } from "../task/store.js";
+import { formatTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
+import type { Artifact, Phase } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+
+export interface Rehearsal {
+  dir: string;
+  /** `codegen/2` and so on, in no particular order. */
+  runs: string[];
+}
+
+export async function makeRehearsal(context: TaskContext, target: string): Promise<Rehearsal> {
+  const dir = resolve(context.workspace.cwd, target);
+  if (existsSync(dir))
+    throw refused(`${dir} is there already`, { hint: "name a directory that is not, such as tasks/<new id>" });
+  const { state } = loadTask(context.dir, context.workflow);
+  const phases = context.workflow.phases.filter(
+    ({ name, who }) => who.kind === "agent" && actorOf(state, name).runs > 0,
+  );
+  if (phases.length === 0)
+    throw refused(`no agent has worked on ${context.id} yet`, { hint: `pawl next ${context.id}` });
+  const settings = await context.settings();
+  const repository = settings.repo === null ? null : await openRepository(settings);
+  const start = gitRecord(state.fields).start;
+  mkdirSync(dir, { recursive: true });
+  const runs: string[] = [];
+  for (const phase of phases) {
+    let tree = start;
+    for (let run = 1; run <= actorOf(state, phase.name).runs; run++) {
+      const result = readResult(join(context.dir, runPath(phase.name, run)));
+      // A run that a crash cut off was done again, as the same attempt.
+      if (result === null) continue;
+      const script = join(dir, "rehearsal", phase.name, String(result.attempt));
+      rmSync(script, { recursive: true, force: true });
+      tree = (await recordRun(context, state, phase, run, script, result, repository, tree)) ?? tree;
+      runs.push(`${phase.name}/${result.attempt}`);
+    }
+  }
+  const file: TaskFile = {
+    title: settings.title,
+    workflow: context.workflow.name,
+    agent: "rehearsal",
+    test: settings.test,
+    brief: settings.brief,
+  };
+  if (repository !== null && start !== undefined) {
+    await exportTree(repository, start, join(dir, "rehearsal", "repo"));
+    Object.assign(file, { repo: "repo", seed: "rehearsal/repo", base: "main" });
+  }
+  writeFileSync(join(dir, TASK_FILE), formatTaskFile(file));
+  return { dir, runs: [...new Set(runs)] };
+}
+
+/** Gives the tree that the run led to, where it changed the code. */
+async function recordRun(
+  context: TaskContext,
+  state: TaskState,
+  phase: Phase,
+  run: number,
+  script: string,
+  result: RunRecord,
+  repository: Repository | null,
+  before: string | undefined,
+): Promise<string | undefined> {
+  const folder = join(context.dir, runPath(phase.name, run));
+  const artifacts = context.workflow.artifacts.filter(({ name }) => phase.leaves.includes(name));
+  // What was refused is left again, so that the same is mended; what the run came to is its last repair's.
+  let repairs = 0;
+  const step = (): string => (repairs === 0 ? script : `${script}.${repairs}`);
+  for (; existsSync(join(folder, `repair-${repairs + 1}`)); repairs++) {
+    mkdirSync(step(), { recursive: true });
+    for (const { name, file } of artifacts) {
+      const copy = join(folder, `repair-${repairs + 1}`, `refused-${basename(file)}`);
+      if (existsSync(copy)) cpSync(copy, join(step(), `${name}.json`));
+    }
+  }
+  mkdirSync(step(), { recursive: true });
+  const ended = repairs === 0 ? result : (readResult(join(folder, `repair-${repairs}`)) ?? result);
+  const { exitCode, summary } = ended;
+  // Nobody interrupts a rehearsal.
+  const outcome = ended.outcome === "interrupted" ? "crashed" : ended.outcome;
+  if (outcome !== "finished")
+    writeFileSync(join(step(), ENDED_FILE), `${JSON.stringify({ outcome, exitCode, summary }, null, 2)}\n`);
+  let tree: string | undefined;
+  for (const artifact of artifacts) {
+    const source = versionOf(context, state, artifact, phase, run);
+    if (source === null) continue;
+    if (artifact.madeBy.kind === "agent") cpSync(source, join(step(), `${artifact.name}.json`));
+    else tree = (JSON.parse(readFileSync(source, "utf8")) as { tree?: string }).tree;
+  }
+  if (repository === null || tree === undefined || before === undefined) return tree;
+  const deleted = await exportDifference(repository, before, tree, join(step(), "files"));
+  if (deleted.length > 0) writeFileSync(join(step(), "delete.txt"), `${deleted.join("\n")}\n`);
+  return tree;
+}
+
+/** What a run left: put away beside it, or still in place when it was the last. */
+function versionOf(
+  context: TaskContext,
+  state: TaskState,
+  artifact: Artifact,
+  phase: Phase,
+  run: number,
+): string | null {
+  const archived = join(context.dir, runPath(phase.name, run), "archive", basename(artifact.file));
+  if (existsSync(archived)) return archived;
+  const current = join(context.dir, artifact.file);
+  return run === actorOf(state, phase.name).runs && existsSync(current) ? current : null;
+}
+
+interface RunRecord extends Ended {
+  attempt: number;
+}
+
+function readResult(folder: string): RunRecord | null {
+  const file = join(folder, "result.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RunRecord) : null;
+}

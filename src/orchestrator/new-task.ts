@@ -1,0 +1,99 @@
+/** A new task: its directory, task.md, and the first event. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { messageOf, refused, usage } from "../errors.js";
+import { loadWorkflow } from "../system/workflows.js";
+import { writeFileDurably } from "../task/atomic-file.js";
+import { requireTaskId } from "../task/paths.js";
+import { openTask } from "../task/store.js";
+import { formatTaskFile, parseTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
+import { gitTop } from "../workspace/settings.js";
+import { rememberTask, taskDirectory } from "../workspace/workspace.js";
+import { openContext, record, type Engine, type TaskContext } from "./context.js";
+
+export interface NewTask {
+  title?: string;
+  id?: string;
+  workflow?: string;
+  repo?: string;
+  /** A Markdown file with the brief. */
+  from?: string;
+}
+
+export async function newTask(
+  engine: Engine,
+  request: NewTask,
+): Promise<{ id: string; dir: string; phase: string; workflow: string }> {
+  const file = describe(engine, request);
+  if (file.title === "") throw usage("a task needs a title", { hint: 'pawl new "Mend the login form"' });
+  const id = request.id === undefined ? freeId(engine, slug(file.title)) : requireTaskId(request.id);
+  const dir = taskDirectory(engine.workspace, id);
+  if (existsSync(dir)) throw refused(`there is a task \`${id}\` already`, { hint: "choose another --id" });
+  if (request.repo !== undefined) file.repo = repository(engine, dir, request.repo);
+  if (file.workflow !== undefined) await loadWorkflow(file.workflow, engine.workspace.root);
+  mkdirSync(dir, { recursive: true });
+  try {
+    writeFileDurably(join(dir, TASK_FILE), formatTaskFile(file));
+    const context = await openContext(engine, id);
+    await begin(context, file.title);
+    rememberTask(engine.workspace, id);
+    record(context, { kind: "command", text: `new task: ${file.title}` });
+    return { id, dir, phase: context.workflow.initial, workflow: context.workflow.name };
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function begin(context: TaskContext, title: string): Promise<void> {
+  const task = await openTask(context.dir, context.workflow, context.now);
+  try {
+    task.state = { ...task.state, fields: { ...task.state.fields, title } };
+    task.begin(context.user);
+  } finally {
+    task.close();
+  }
+}
+
+function describe(engine: Engine, request: NewTask): TaskFile {
+  const file: TaskFile =
+    request.from === undefined
+      ? { title: "", brief: "" }
+      : parseTaskFile(readBrief(resolve(engine.workspace.cwd, request.from)));
+  if (request.title !== undefined) file.title = request.title.trim();
+  if (request.workflow !== undefined) file.workflow = request.workflow;
+  if (file.brief === "") file.brief = `# ${file.title}\n\nSay here what is wanted, and how to tell that it is done.`;
+  return file;
+}
+
+function readBrief(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw usage(`the brief cannot be read: ${messageOf(error)}`, { hint: "give --from a Markdown file" });
+  }
+}
+
+function repository(engine: Engine, dir: string, path: string): string {
+  const absolute = resolve(engine.workspace.cwd, path);
+  const top = existsSync(absolute) ? gitTop(absolute) : null;
+  if (top === null) throw usage(`${absolute} is not in a git repository`, { hint: "give --repo a directory of one" });
+  return relative(dir, top) || ".";
+}
+
+function slug(title: string): string {
+  const ascii = title.normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
+  return (
+    ascii
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 40)
+      .replace(/-+$/, "") || "task"
+  );
+}
+
+function freeId(engine: Engine, base: string): string {
+  if (!existsSync(taskDirectory(engine.workspace, base))) return base;
+  for (let n = 2; ; n++) if (!existsSync(taskDirectory(engine.workspace, `${base}-${n}`))) return `${base}-${n}`;
+}

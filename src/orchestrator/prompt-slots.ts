@@ -1,0 +1,89 @@
+/** What a prompt can say about a task: the slots of the files in system/agents. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Slots } from "../agents/prompt.js";
+import { loadSchema } from "../system/schemas.js";
+import { actorOf, type TaskState } from "../task/state.js";
+import type { Phase } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+
+/** Long evidence is cut in a prompt; its file has all of it. */
+const MAX_EVIDENCE = 24 * 1024;
+const NOTHING = "(nothing)";
+
+export async function promptSlots(
+  context: TaskContext,
+  state: TaskState,
+  phase: Phase,
+  attempt: number,
+): Promise<Slots> {
+  const settings = await context.settings();
+  const actor = actorOf(state, phase.name);
+  const note = state.fields["note"];
+  return {
+    task: context.id,
+    title: settings.title,
+    brief: settings.brief === "" ? settings.title : settings.brief,
+    phase: phase.name,
+    purpose: phase.purpose,
+    attempt: String(attempt),
+    plan: evidenceText(context, ["plan"]),
+    evidence: evidenceText(context, judgedBy(context, phase)),
+    came_from:
+      actor.cause === undefined ? "This is the first time." : `From ${actor.cause.from}: ${actor.cause.reason}.`,
+    review_findings: actor.cause === undefined ? NOTHING : evidenceText(context, actor.cause.artifacts),
+    last_failure: actor.lastFailure ?? NOTHING,
+    human_note: typeof note === "string" && note !== "" ? note : NOTHING,
+    artifacts: artifactsText(context, phase),
+    next_action: nextAction(context, phase),
+  };
+}
+
+/** Artifacts that the agent itself has to leave, with their absolute paths. */
+export function agentArtifacts(context: TaskContext, phase: Phase): Record<string, string> {
+  const own = context.workflow.artifacts.filter(
+    ({ name, madeBy }) => phase.leaves.includes(name) && madeBy.kind === "agent",
+  );
+  return Object.fromEntries(own.map(({ name, file }) => [name, join(context.dir, file)]));
+}
+
+function judgedBy(context: TaskContext, phase: Phase): string[] {
+  return [
+    ...new Set(
+      context.workflow.artifacts.filter(({ name }) => phase.leaves.includes(name)).flatMap(({ judges }) => judges),
+    ),
+  ];
+}
+
+function evidenceText(context: TaskContext, names: string[]): string {
+  const parts = context.workflow.artifacts
+    .filter(({ name }) => names.includes(name))
+    .map(({ file }) => ({ file, path: join(context.dir, file) }))
+    .filter(({ path }) => existsSync(path))
+    .map(({ file, path }) => {
+      const text = readFileSync(path, "utf8").trimEnd();
+      const shown =
+        text.length > MAX_EVIDENCE ? `${text.slice(0, MAX_EVIDENCE)}\n[… cut here; all of it is in ${path}]` : text;
+      return `${file}:\n\n${shown}`;
+    });
+  return parts.length === 0 ? NOTHING : parts.join("\n\n");
+}
+
+function artifactsText(context: TaskContext, phase: Phase): string {
+  const own = agentArtifacts(context, phase);
+  const parts = Object.entries(own).map(([name, path]) => {
+    const schema = context.workflow.artifacts.find((artifact) => artifact.name === name)?.schema;
+    if (schema === undefined) return `Write \`${name}\` to ${path}`;
+    return `Write \`${name}\`, one JSON document, to ${path}\nIt has to fit this JSON Schema:\n\n${JSON.stringify(loadSchema(schema, context.workspace.root).schema, null, 2)}`;
+  });
+  return parts.length === 0
+    ? "No file besides the change itself: edit the files of the working directory."
+    : parts.join("\n\n");
+}
+
+function nextAction(context: TaskContext, phase: Phase): string {
+  const paths = Object.values(agentArtifacts(context, phase));
+  if (paths.length === 0)
+    return "Make the change in the working directory, then stop. pawl derives the difference itself.";
+  return `Write ${paths.join(" and ")}, then stop. pawl checks it and decides what comes next.`;
+}

@@ -1,0 +1,15 @@
+/** Who speaks: an agent is known by the token that its run was given; whoever has none is the human at the keyboard. */
+import { createHash } from "node:crypto";
+import type { TaskState } from "../task/state.js";
+import type { Sender } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+
+export function senderOf(context: TaskContext, state: TaskState): Sender {
+  const token = context.workspace.env["PAWL_TOKEN"];
+  if (token === undefined) return { kind: "human", name: context.user };
+  const hash = createHash("sha256").update(token).digest("hex");
+  const phase = Object.keys(state.actors).find((name) => state.actors[name]?.run?.token === hash);
+  const who = context.workflow.phases.find(({ name }) => name === phase)?.who;
+  // A token that fits nothing (an older run's, another task's) is an agent's all the same, and of no role.
+  return { kind: "agent", role: who?.kind === "agent" ? who.role : "unknown" };
+}

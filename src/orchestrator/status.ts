@@ -1,0 +1,73 @@
+/** Where a task stands, and what blocks each way out of there. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readHistory, type HistoryEvent } from "../task/history.js";
+import { actorOf, overridesOf, type Actor, type OverrideRecord } from "../task/state.js";
+import { HISTORY_FILE, loadTask } from "../task/store.js";
+import type { ArtifactStatus } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+import { lookAt } from "./look.js";
+import { suggestionFor, type Suggestion } from "./suggest.js";
+
+export interface Status {
+  task: string;
+  title: string;
+  workflow: string;
+  phase: string;
+  actor: Actor;
+  waiting: string | null;
+  origin: string;
+  revision: number;
+  artifacts: { name: string; file: string; condition: string; findings: ArtifactStatus["findings"] }[];
+  suggestion: Suggestion;
+  /** Every override of the task's life: whoever looks at it should know. */
+  overrides: OverrideRecord[];
+  branch: string | null;
+  worktree: string | null;
+  lastEvent: HistoryEvent | null;
+}
+
+export async function statusOf(context: TaskContext): Promise<Status> {
+  const loaded = loadTask(context.dir, context.workflow);
+  const look = await lookAt(context, loaded);
+  const { state } = loaded;
+  const git = state.fields["git"] as { branch?: string; worktree?: string } | undefined;
+  const title = state.fields["title"];
+  return {
+    task: context.id,
+    title: typeof title === "string" ? title : (await context.settings()).title,
+    workflow: context.workflow.name,
+    phase: state.phase,
+    actor: actorOf(state, state.phase),
+    waiting: state.waiting?.reason ?? null,
+    origin: loaded.origin,
+    revision: state.revision,
+    artifacts: Object.values(look.evidence.artifacts).map(({ name, file, condition, findings }) => ({
+      name,
+      file,
+      condition,
+      findings,
+    })),
+    suggestion: suggestionFor(context.id, context.workflow, look),
+    overrides: overridesOf(state),
+    branch: git?.branch ?? null,
+    worktree: git?.worktree !== undefined && existsSync(git.worktree) ? git.worktree : null,
+    lastEvent: state.lastEvent,
+  };
+}
+
+/** With the last event, which a crash may have left in the state file alone. */
+export function historyOf(context: TaskContext): HistoryEvent[] {
+  const { events } = readHistory(join(context.dir, HISTORY_FILE));
+  const last = lastEventOf(context);
+  return last !== null && last.seq > (events.at(-1)?.seq ?? 0) ? [...events, last] : events;
+}
+
+/** Null where the state cannot be trusted: then all the more somebody wants to read the history. */
+function lastEventOf(context: TaskContext): HistoryEvent | null {
+  try {
+    return loadTask(context.dir, context.workflow).state.lastEvent;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,185 @@
+/** What `next` would do, as a value. `next` does exactly this; `--dry-run` and `status` show it. */
+import { nearest, usage, type Finding } from "../errors.js";
+import { loadTask } from "../task/store.js";
+import { answerChoices } from "../workflow/choices.js";
+import { decide, waysOut } from "../workflow/decide.js";
+import type { ArtifactStatus, Decision, Event, Phase, Way, Workflow } from "../workflow/types.js";
+import type { TaskContext } from "./context.js";
+import { lookAt, type Look } from "./look.js";
+
+/**
+ * `advance`: a transition is open. `work`: the phase's own work has to be done (again). `human`: somebody has to decide.
+ * `redo`: an earlier phase has to be done again. `mend`: an artifact is malformed. `stuck`: no row fits the evidence.
+ * `busy`: another pawl is at it. `none`: the end.
+ */
+export type SuggestedAction = "advance" | "work" | "human" | "redo" | "mend" | "stuck" | "busy" | "none";
+
+export interface Suggestion {
+  task: string;
+  workflow: string;
+  currentPhase: string;
+  suggestedNext: string;
+  reason: string;
+  action: SuggestedAction;
+  /** What to type. */
+  command: string;
+  findings: Finding[];
+  ways: Way[];
+  waiting: string | null;
+  warnings: string[];
+}
+
+export async function suggest(context: TaskContext): Promise<Suggestion> {
+  return suggestionFor(context.id, context.workflow, await lookAt(context, loadTask(context.dir, context.workflow)));
+}
+
+export function suggestionFor(id: string, workflow: Workflow, look: Look): Suggestion {
+  const { state, evidence } = look;
+  const phase = phaseOf(workflow, state.phase);
+  const base = {
+    task: id,
+    workflow: workflow.name,
+    currentPhase: phase.name,
+    suggestedNext: phase.name,
+    findings: [] as Finding[],
+    ways: waysOut(workflow, evidence),
+    waiting: evidence.waiting,
+    warnings: warningsOf(workflow, look),
+  };
+  if (phase.who.kind === "nobody") {
+    return {
+      ...base,
+      action: "none",
+      reason: `${phase.name} is the end`,
+      command: `pawl redo <phase> --reason "…" ${id}`,
+    };
+  }
+  if (look.running === "alive" || look.running === "unknown") {
+    return {
+      ...base,
+      action: "busy",
+      reason: `another pawl is at work on ${phase.name}`,
+      command: `pawl status ${id}`,
+    };
+  }
+  if (evidence.waiting !== null) {
+    return {
+      ...base,
+      action: "human",
+      reason: `waits for a human: ${evidence.waiting}`,
+      command: `pawl resume --note "…" ${id}`,
+    };
+  }
+  if (look.running === "gone") {
+    const reason = `the pawl that was at work on ${phase.name} ended without finishing; what it left does not count`;
+    return { ...base, action: "work", reason, command: `pawl next ${id}` };
+  }
+  const decision = decide(workflow, evidence, nextEvent());
+  if (decision.kind === "decision") {
+    return {
+      ...base,
+      action: "advance",
+      suggestedNext: decision.to,
+      reason: reasonWithFiles(decision, evidence.artifacts),
+      command: `pawl next ${id}`,
+    };
+  }
+  if (phase.who.kind === "human") {
+    return {
+      ...base,
+      action: "human",
+      reason: `${phase.name} is a human's: ${phase.purpose}`,
+      command: answerCommand(workflow, phase.name, id),
+    };
+  }
+  return { ...base, ...suggestRepair(id, workflow, phase, look, decision.reason) };
+}
+
+export function nextEvent(): Event {
+  return { name: "next", by: { kind: "human", name: "" }, payload: {} };
+}
+
+export function phaseOf(workflow: Workflow, name: string): Phase {
+  const phase = workflow.phases.find((candidate) => candidate.name === name);
+  if (phase === undefined) throw new TypeError(`phaseOf: ${name} is no phase of ${workflow.name}`);
+  return phase;
+}
+
+/** For names that a person typed. */
+export function requirePhase(context: TaskContext, name: string): void {
+  const names = context.workflow.phases.map((phase) => phase.name);
+  if (names.includes(name)) return;
+  const near = nearest(name, names);
+  throw usage(`\`${name}\` is no phase of ${context.workflow.name}; its phases are: ${names.join(", ")}`, {
+    hint: near === undefined ? `see \`pawl why ${context.id}\`` : `did you mean ${near}?`,
+  });
+}
+
+/** No row is open: is it this phase's work, an earlier one's, or the evidence itself? */
+function suggestRepair(
+  id: string,
+  workflow: Workflow,
+  phase: Phase,
+  look: Look,
+  reason: string,
+): Pick<Suggestion, "action" | "suggestedNext" | "reason" | "command" | "findings"> {
+  const { artifacts } = look.evidence;
+  const isFit = (name: string): boolean => ["ok", "waived"].includes(artifacts[name]?.condition ?? "missing");
+  const broken = Object.keys(artifacts).find((name) => !phase.leaves.includes(name) && !isFit(name));
+  if (broken !== undefined) {
+    const owner = workflow.phases.find(({ leaves }) => leaves.includes(broken))?.name ?? phase.name;
+    const findings = artifacts[broken]?.findings ?? [];
+    return {
+      action: "redo",
+      suggestedNext: owner,
+      reason: `${phase.name} rests on evidence that does not hold: ${findings[0]?.message ?? broken}; go back to ${owner}, the last phase that was consistent`,
+      command: `pawl redo ${owner} --reason "…" ${id}`,
+      findings,
+    };
+  }
+  const unfit = phase.leaves
+    .map((name) => artifacts[name])
+    .filter((status): status is ArtifactStatus => status !== undefined && !isFit(status.name));
+  const findings = unfit.flatMap((status) => status.findings);
+  const malformed = unfit.find(({ condition }) => condition === "invalid");
+  if (malformed !== undefined) {
+    return {
+      action: "mend",
+      suggestedNext: phase.name,
+      reason: `invalid output of ${phase.name}: ${malformed.findings[0]?.message ?? malformed.file}; run the phase again, or mend the file by hand`,
+      command: `pawl run ${phase.name} ${id}`,
+      findings,
+    };
+  }
+  if (unfit.length > 0) {
+    const who = phase.who.kind === "agent" ? `the agent in the role ${phase.who.role}` : "pawl itself";
+    return {
+      action: "work",
+      suggestedNext: phase.name,
+      reason: `${findings[0]?.message ?? phase.name}: ${phase.name} has to be done by ${who}`,
+      command: `pawl next ${id}`,
+      findings,
+    };
+  }
+  return { action: "stuck", suggestedNext: phase.name, reason, command: `pawl run ${phase.name} ${id}`, findings: [] };
+}
+
+function reasonWithFiles(decision: Decision, artifacts: Record<string, ArtifactStatus>): string {
+  const files = decision.relied.map((name) => artifacts[name]?.file).filter((file) => file !== undefined);
+  return files.length === 0 ? decision.reason : `${decision.reason} (${files.join(", ")})`;
+}
+
+function answerCommand(workflow: Workflow, phase: string, id: string): string {
+  const choices = answerChoices(workflow, phase);
+  return `pawl answer ${choices.length === 0 ? "<choice>" : choices.join("|")} --note "…" ${id}`;
+}
+
+function warningsOf(workflow: Workflow, look: Look): string[] {
+  const warnings: string[] = [];
+  if (look.documentChanged) warnings.push(changedDocument(workflow));
+  return warnings;
+}
+
+export function changedDocument(workflow: Workflow): string {
+  return `${workflow.file} is not the document that this task began with`;
+}
