@@ -1,0 +1,111 @@
+import { historyOf, statusOf } from "../../orchestrator/status.js";
+import { suggest } from "../../orchestrator/suggest.js";
+import { listTasks } from "../../orchestrator/tasks.js";
+import { readTranscript } from "../../task/transcript.js";
+import { formatFinding } from "./format-error.js";
+import { formatStatus, formatSuggestion, formatTable, formatWays } from "./format.js";
+import type { Invocation, Report } from "./invocation.js";
+
+const INVALID = 3;
+
+export async function tasksCommand(call: Invocation): Promise<Report> {
+  const tasks = await listTasks(call.engine);
+  return {
+    json: { workspace: call.engine.workspace.root, tasks },
+    text: () =>
+      tasks.length === 0
+        ? 'no task yet; make one: pawl new "<title>"'
+        : formatTable(
+            ["task", "phase", "status", "title"],
+            tasks.map((task) => [
+              task.id,
+              task.phase,
+              task.waiting === null ? task.status : `waits: ${task.waiting}`,
+              task.title + (task.overrides > 0 ? ` (${task.overrides} overridden)` : ""),
+            ]),
+            call.style,
+          ),
+  };
+}
+
+export async function statusCommand(call: Invocation): Promise<Report> {
+  const status = await statusOf(await call.task(call.args[0]));
+  return { json: status, text: () => formatStatus(status, call.style) };
+}
+
+export async function suggestCommand(call: Invocation): Promise<Report> {
+  const suggestion = await suggest(await call.task(call.args[0]));
+  return { json: suggestion, text: () => formatSuggestion(suggestion, call.style) };
+}
+
+export async function whyCommand(call: Invocation): Promise<Report> {
+  const suggestion = await suggest(await call.task(call.args[0]));
+  return {
+    json: suggestion,
+    text: () => `${formatSuggestion(suggestion, call.style)}\n\n${formatWays(suggestion.ways, call.style)}`,
+  };
+}
+
+export async function historyCommand(call: Invocation): Promise<Report> {
+  const context = await call.task(call.args[0]);
+  const events = historyOf(context);
+  return {
+    json: { task: context.id, events },
+    text: () =>
+      formatTable(
+        ["#", "when", "what", "from → to", "by", "why"],
+        events.map(({ seq, at, type, from, to, by, reason }) => [
+          String(seq),
+          at.slice(0, 19).replace("T", " "),
+          type,
+          from === undefined || from === to ? (to ?? "") : `${from} → ${to ?? ""}`,
+          by,
+          reason ?? "",
+        ]),
+        call.style,
+      ),
+  };
+}
+
+export async function transcriptCommand(call: Invocation): Promise<Report> {
+  const context = await call.task(call.args[0]);
+  const entries = readTranscript(context.dir);
+  return {
+    json: { task: context.id, entries },
+    text: () =>
+      entries
+        .map(
+          ({ at, kind, by, text }) =>
+            `${call.style.dim(at.slice(0, 19).replace("T", " "))} ${kind.padEnd(10)} ${by}: ${text}`,
+        )
+        .join("\n"),
+  };
+}
+
+export async function verifyCommand(call: Invocation): Promise<Report> {
+  const { adopt, verify } = await import("../../orchestrator/verify.js");
+  const reason = call.options["adopt"];
+  const context = await call.task(
+    call.args[0],
+    typeof reason === "string" ? `verify --adopt ${JSON.stringify(reason)}` : undefined,
+  );
+  const result = typeof reason === "string" ? await adopt(context, reason) : verify(context);
+  const { style } = call;
+  return {
+    json: result,
+    text: () =>
+      [
+        result.ok
+          ? `${style.green("ok:")} ${result.events} events, all in order`
+          : `${style.red("not in order:")} ${result.findings.length} findings`,
+        ...result.findings.map((finding) => `  - ${formatFinding(finding)}`),
+        ...result.notes.map((note) => `  note: ${note}`),
+        ...(result.ok
+          ? []
+          : [
+              `  ${style.cyan("next:")} undo the edit, or take it over with a reason: pawl verify --adopt "why" ${context.id}`,
+            ]),
+      ].join("\n"),
+    exitCode: result.ok ? 0 : INVALID,
+  };
+}

@@ -1,0 +1,133 @@
+/** A form made from a JSON Schema, so that a person can do any phase: one question after the other. */
+import type { JsonSchema } from "../system/schemas.js";
+
+/** The port to a person; every answer is null when the form was left. */
+export interface FormAsker {
+  select(question: string, choices: string[]): Promise<string | null>;
+  input(question: string, options: { required: boolean }): Promise<string | null>;
+  confirm(question: string): Promise<boolean | null>;
+  /** Several lines. */
+  editor(question: string): Promise<string | null>;
+}
+
+/** The person would rather not. */
+class Left extends Error {}
+
+export async function fillForm(schema: JsonSchema, asker: FormAsker): Promise<Record<string, unknown> | null> {
+  try {
+    return await askObject(schema, "", asker);
+  } catch (error) {
+    if (error instanceof Left) return null;
+    throw error;
+  }
+}
+
+/** What pawl fills in itself is not asked for. */
+const OWN_PARTS = ["who", "now", "evidence"];
+
+async function askObject(schema: JsonSchema, path: string, asker: FormAsker): Promise<Record<string, unknown>> {
+  // One person's verdict stands at the top; what several came to together would only say it again.
+  const names = Object.keys((schema["properties"] ?? {}) as Record<string, JsonSchema>).filter(
+    (name) => name !== schema["x-lift"],
+  );
+  const value: Record<string, unknown> = {};
+  for (const name of names) {
+    const { property, required } = fieldNow(schema, name, value);
+    if (OWN_PARTS.includes(String(property["x-answer"]))) continue;
+    const label = path === "" ? name : `${path}, ${name}`;
+    if (!required && !answered(await asker.confirm(`${label}: fill it in?${about(property)}`))) continue;
+    value[name] = await askValue(property, label, asker);
+  }
+  return value;
+}
+
+interface Field {
+  property: JsonSchema;
+  required: boolean;
+}
+
+/** A field as the conditions of the schema have it after the answers so far: a verdict of ok leaves only one decision. */
+function fieldNow(schema: JsonSchema, name: string, value: Record<string, unknown>): Field {
+  const rules = ((schema["allOf"] ?? []) as { if?: JsonSchema; then?: JsonSchema }[])
+    .filter((rule) => rule.if !== undefined && holds(rule.if, value))
+    .map((rule) => rule.then ?? {});
+  const parts = [schema, ...rules];
+  return {
+    property: Object.assign(
+      {},
+      ...parts.map((part) => (part["properties"] as Record<string, JsonSchema> | undefined)?.[name]),
+    ) as JsonSchema,
+    required: parts.some((part) => (part["required"] as string[] | undefined)?.includes(name) === true),
+  };
+}
+
+/** The conditions that schemas of artifacts use: fields that are there, fields with one value, and the opposite of that. */
+function holds(condition: JsonSchema, value: Record<string, unknown>): boolean {
+  const not = condition["not"] as JsonSchema | undefined;
+  if (not !== undefined && holds(not, value)) return false;
+  if (!((condition["required"] ?? []) as string[]).every((name) => name in value)) return false;
+  return Object.entries((condition["properties"] ?? {}) as Record<string, JsonSchema>).every(
+    ([name, property]) => !(name in value) || !("const" in property) || value[name] === property["const"],
+  );
+}
+
+async function askValue(schema: JsonSchema, label: string, asker: FormAsker): Promise<unknown> {
+  const question = `${label}${about(schema)}`;
+  if ("const" in schema) return schema["const"];
+  if (Array.isArray(schema["enum"])) return answered(await asker.select(question, schema["enum"].map(String)));
+  const type = Array.isArray(schema["type"]) ? (schema["type"] as string[])[0] : schema["type"];
+  switch (type) {
+    case "boolean":
+      return answered(await asker.confirm(question));
+    case "array":
+      return askList(schema, label, question, asker);
+    case "object":
+      return askObject(schema, label, asker);
+    case "integer":
+    case "number":
+      return askNumber(question, type === "integer", asker);
+    default: {
+      const required = Number(schema["minLength"] ?? 0) > 0;
+      if (schema["x-form"] === "text") return askText(question, required, asker);
+      return answered(await asker.input(question, { required }));
+    }
+  }
+}
+
+async function askList(schema: JsonSchema, label: string, question: string, asker: FormAsker): Promise<unknown[]> {
+  const items = (schema["items"] ?? { type: "string" }) as JsonSchema;
+  const least = Number(schema["minItems"] ?? 0);
+  const most = Number(schema["maxItems"] ?? Infinity);
+  const values: unknown[] = [];
+  const goesOn = async (): Promise<boolean> =>
+    values.length < least ||
+    answered(await asker.confirm(values.length === 0 ? `${question}: add one?` : `${label}: another one?`));
+  while (values.length < most && (await goesOn())) {
+    values.push(await askValue(items, `${label} ${values.length + 1}`, asker));
+  }
+  return values;
+}
+
+async function askNumber(question: string, whole: boolean, asker: FormAsker): Promise<number> {
+  for (;;) {
+    const value = Number(answered(await asker.input(question, { required: true })));
+    if (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) return value;
+  }
+}
+
+/** Several lines, and something in them where the schema asks for it. */
+async function askText(question: string, required: boolean, asker: FormAsker): Promise<string> {
+  for (;;) {
+    const text = answered(await asker.editor(question)).trim();
+    if (text !== "" || !required) return text;
+  }
+}
+
+function about(schema: JsonSchema): string {
+  return typeof schema["description"] === "string" ? ` (${schema["description"].replace(/\.$/, "")})` : "";
+}
+
+function answered<T>(answer: T | null): T {
+  if (answer === null) throw new Left();
+  return answer;
+}

@@ -1,0 +1,21 @@
+/** How a surface talks to the world; a test, a REPL and a process give their own. */
+export interface Io {
+  cwd: string;
+  env: Record<string, string | undefined>;
+  user: string;
+  /** Results. */
+  out(text: string): void;
+  /** Progress, logs and errors. */
+  err(text: string): void;
+  /** May colours and live output be used on `out` / `err`? */
+  outIsTerminal: boolean;
+  errIsTerminal: boolean;
+  inIsTerminal: boolean;
+  now: () => Date;
+  /** Runs long work so that Ctrl-C interrupts it, and it alone. */
+  interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** The streams themselves, for whoever reads lines. Asked for late: opening standard input costs every start. */
+  streams(): { stdin: NodeJS.ReadStream; stderr: NodeJS.WriteStream };
+  /** Told when a command has gone to its task's transcript: a REPL records those that did not. */
+  recorded?(): void;
+}
