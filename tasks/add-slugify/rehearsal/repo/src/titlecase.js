@@ -1,0 +1,3 @@
+export function titlecase(text) {
+  return text.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+}

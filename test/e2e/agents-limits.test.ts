@@ -1,0 +1,187 @@
+/** Agents that misbehave while they run: too much output, a server that outlives them, files that are not theirs. */
+import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { appears, makeCli, makeTask, OK, PLAN, type Cli, type TaskFiles } from "../support/cli.js";
+
+const LEAVE_OK = `leave("plan_review", ${JSON.stringify(OK)});`;
+
+describe("output", () => {
+  it("of 200 MB goes to the disk, complete, and not into memory", () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    const command = cli.agent(
+      "talkative",
+      `${LEAVE_OK}
+      const piece = Buffer.alloc(1 << 20, "x");
+      for (let count = 0; count < 200; count++) for (let at = 0; at < piece.length; ) {
+        try { at += fs.writeSync(1, piece, at); } catch (error) { if (error.code !== "EAGAIN") throw error; }
+      }
+      fs.writeSync(1, "the end\\n");`,
+    );
+    cli.config({ agents: { default: { command } } });
+    // Not enough for what is printed, were it kept; what node itself holds besides the heap is not counted by this.
+    const step = cli.pawl("next", "--json", { env: { NODE_OPTIONS: "--max-old-space-size=64" } });
+    expect(step.code, step.stderr).toBe(0);
+    expect(step.json().to).toBe("codegen");
+    const log = join(task.dir, "plan_review/runs/1/output.log");
+    expect(statSync(log).size).toBe(200 * (1 << 20) + "the end\n".length);
+    expect(tail(log, 9)).toBe("xthe end\n");
+    truncateSync(log);
+    // The records stay small.
+    expect(statSync(join(task.dir, "plan_review/runs/1/result.json")).size).toBeLessThan(2000);
+    expect(statSync(join(task.dir, "transcript.jsonl")).size).toBeLessThan(100_000);
+  });
+
+  it("that lost its middle is no artifact", () => {
+    const cli = makeCli({ git: false });
+    makeTask(cli, "plan_review");
+    const command = cli.agent(
+      "talkative",
+      `const text = JSON.stringify({ ...${JSON.stringify(OK)}, reasons: ["x".repeat(3 << 20)] });
+      process.stdout.write(text);`,
+    );
+    cli.config({ agents: { default: { command } } });
+    const step = cli.pawl("next", "--json");
+    expect(step.code).toBe(4);
+    expect(step.json().error.message).toContain("the agent ended without leaving it");
+  });
+});
+
+function tail(file: string, length: number): string {
+  return readFileSync(file).subarray(-length).toString();
+}
+
+describe("a server that outlives its agent", () => {
+  it("holds up nobody, and is left alone", async () => {
+    const cli = makeCli({ git: false });
+    makeTask(cli, "plan_review");
+    // It keeps the agent's standard output open, which is what would hang a naive parent.
+    const command = cli.agent(
+      "forking",
+      `const server = require("node:child_process").spawn(process.execPath,
+        ["-e", "require('node:net').createServer().listen(0, '127.0.0.1')"], { stdio: "inherit", detached: true });
+      fs.writeFileSync(${JSON.stringify(join(cli.root, "server"))}, String(server.pid));
+      server.unref();
+      ${LEAVE_OK}`,
+    );
+    cli.config({ agents: { default: { command } } });
+    const step = cli.pawl("next", "--json");
+    await appears(join(cli.root, "server"));
+    const pid = Number(cli.read("../server"));
+    onTestFinished(() => void process.kill(pid, "SIGKILL"));
+    expect(step.code, step.stderr).toBe(0);
+    expect(step.json().to).toBe("codegen");
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+  });
+});
+
+describe("an agent that writes what is not its own gains nothing", () => {
+  it("the test report", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "codegen");
+    const report = { overall_pass: true, summary: { passed: 1, failed: 0, skipped: 0 }, suites: [] };
+    const forge = `fs.mkdirSync(path.join(env.PAWL_TASK_DIR, "eval"), { recursive: true });
+      fs.writeFileSync(path.join(env.PAWL_TASK_DIR, "eval/eval-report.json"), ${JSON.stringify(JSON.stringify(report))});`;
+    cli.config({
+      test: ["grep -q hello hello.txt"],
+      limits: { test_rounds: 1 },
+      agents: {
+        coder: { command: cli.agent("coder", `fs.writeFileSync("hello.txt", "good bye\\n"); ${forge}`) },
+        code_reviewer: { command: cli.agent("reviewer", `leave("code_review", ${JSON.stringify(OK)}); ${forge}`) },
+      },
+    });
+    expect(cli.pawl("next", "--auto").code).toBe(10);
+    expect(cli.pawl("status", "--json").json()).toMatchObject({
+      phase: "test",
+      waiting: expect.stringMatching(/tests failed/) as string,
+    });
+    expect(task.readJson("eval/eval-report.json")).toMatchObject({ overall_pass: false });
+  });
+
+  it("the state file", () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    const command = cli.agent(
+      "forger",
+      `const file = path.join(env.PAWL_TASK_DIR, "state.json");
+      fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace('"phase": "plan_review"', '"phase": "accept"'));
+      ${LEAVE_OK}`,
+    );
+    cli.config({ agents: { default: { command } } });
+    expect(cli.pawl("next").code).toBe(3);
+    // Nobody goes on from there by himself, and everybody is told.
+    for (const args of [["next"], ["answer", "accepted"], ["verify"]]) expect(cli.pawl(...args).code, args[0]).toBe(3);
+    const events = task
+      .read("history.jsonl")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { to?: string });
+    expect(events.filter(({ to }) => to === "accept" || to === "codegen")).toEqual([]);
+  });
+
+  it("its own verdict through pawl: an agent is no human", () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    const command = cli.agent(
+      "climber",
+      `const { spawnSync } = require("node:child_process");
+      const codes = [["answer", "accepted"], ["override", "accept", "--reason", "x"], ["resume", "--note", "x"]].map(
+        (args) => spawnSync("pawl", [...args, env.PAWL_TASK], { encoding: "utf8" }).status);
+      fs.writeFileSync(${JSON.stringify(join(cli.root, "codes"))}, JSON.stringify(codes));
+      process.exit(1);`,
+    );
+    cli.config({ agents: { default: { command } } });
+    expect(cli.pawl("next").code).toBe(4);
+    const codes = JSON.parse(cli.read("../codes")) as number[];
+    expect(codes).toHaveLength(3);
+    expect(codes).not.toContain(0);
+    expect(task.readJson("state.json")).toMatchObject({ phase: "plan_review" });
+  });
+
+  it.each([
+    {
+      what: "an artifact of a phase that is not its own",
+      file: "review/plan-review.json",
+      content: { ...OK, reasons: ["I say so."] },
+      expected: "plan_review",
+    },
+    {
+      what: "another plan than was reviewed",
+      file: "planning/plan.json",
+      content: { ...PLAN, title: "Mine" },
+      expected: "codegen",
+    },
+  ])("of another task: $what", ({ file, content, expected }) => {
+    const cli = makeCli();
+    const other = makeTask(cli, expected, "other");
+    const before = hashOf(other);
+    makeTask(cli, "plan_review");
+    const command = cli.agent(
+      "neighbour",
+      `fs.mkdirSync(path.dirname(${JSON.stringify(join(other.dir, file))}), { recursive: true });
+      fs.writeFileSync(${JSON.stringify(join(other.dir, file))}, ${JSON.stringify(JSON.stringify(content))});
+      ${LEAVE_OK}`,
+    );
+    const coder = cli.agent("coder", `fs.writeFileSync("hello.txt", "hello\\n");`);
+    cli.config({ agents: { default: { command }, coder: { command: coder } } });
+    expect(cli.pawl("next", "t1", "--json").json().to).toBe("codegen");
+    expect(hashOf(other)).toBe(before);
+    expectGainedNothing(cli, expected, file);
+  });
+});
+
+function hashOf(task: TaskFiles): string {
+  return createHash("sha256").update(task.read("state.json")).digest("hex");
+}
+
+/** A verdict that lies there is a claim like any other; one whose plan was exchanged is stale. */
+function expectGainedNothing(cli: Cli, phase: string, file: string): void {
+  const status = cli.pawl("status", "other", "--json").json();
+  expect(status.phase).toBe(phase);
+  if (file !== "planning/plan.json") return;
+  const next = cli.pawl("next", "other", "--json");
+  expect(next.code, next.stdout).not.toBe(0);
+  expect(next.json().error.message).toMatch(/plan/);
+}

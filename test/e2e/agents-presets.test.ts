@@ -1,0 +1,214 @@
+/** Agents by name: what they print, the prompts they get, what init and doctor make of those on PATH; and who is told. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeCli, makeTask, OK, pathWith, refuse, type Cli, type TaskFiles } from "../support/cli.js";
+
+/** A preset of the workspace's own, whose program is a stub on PATH that prints this. */
+function makeOwnPreset(
+  printed: string,
+  result: unknown,
+): { cli: Cli; task: TaskFiles; next: () => ReturnType<Cli["pawl"]> } {
+  const cli = makeCli({ git: false });
+  const task = makeTask(cli, "plan_review");
+  cli.write("../printed", printed);
+  const PATH = `${pathWith(cli, { "my-agent": `cat ${join(cli.root, "printed")} #` })}:${cli.env["PATH"] ?? ""}`;
+  const preset = {
+    name: "mine",
+    title: "Mine",
+    command: ["my-agent", "{prompt_file}"],
+    version: ["my-agent", "--version"],
+    install: "make it",
+    env: [],
+    set: {},
+    result,
+    docs: "none",
+  };
+  cli.write("system/presets/mine.json", JSON.stringify(preset));
+  cli.config({ agents: { default: { use: "mine" } } });
+  return { cli, task, next: () => cli.pawl("next", "--json", { env: { PATH } }) };
+}
+
+const VERDICT = JSON.stringify(OK, null, 2);
+const ENVELOPE = {
+  format: "json",
+  text: { at: "/answer" },
+  cost: { at: ["/usd"] },
+  error: { when: { "/failed": true }, at: "/why" },
+};
+
+describe("an artifact from standard output", () => {
+  it.each([
+    { what: "bare", printed: VERDICT, result: { format: "text" } },
+    {
+      what: "in a fence",
+      printed: `I looked.\n\n\`\`\`json\n${VERDICT}\n\`\`\`\n\nDone.\n`,
+      result: { format: "text" },
+    },
+    { what: "in an envelope", printed: JSON.stringify({ answer: VERDICT, usd: 0.25 }), result: ENVELOPE },
+    {
+      what: "in a fence in an envelope",
+      printed: JSON.stringify({ answer: `So:\n\n\`\`\`\n${VERDICT}\n\`\`\`` }),
+      result: ENVELOPE,
+    },
+  ])("$what", ({ printed, result }) => {
+    const { task, next } = makeOwnPreset(printed, result);
+    const step = next();
+    expect(step.code, step.stdout).toBe(0);
+    expect(step.json().to).toBe("codegen");
+    expect(task.readJson("review/plan-review.json")).toEqual(OK);
+    const cost = printed.includes("0.25") ? 0.25 : "unknown";
+    expect(task.readJson("plan_review/runs/1/result.json")).toMatchObject({ cost, inputTokens: "unknown" });
+    expect(task.read("plan_review/runs/1/output.log")).toBe(printed);
+  });
+
+  it.each([
+    {
+      what: "two documents",
+      printed: `\`\`\`json\n${VERDICT}\n\`\`\`\n\`\`\`json\n${VERDICT}\n\`\`\`\n`,
+      result: { format: "text" },
+    },
+    { what: "prose around it", printed: `Here: ${VERDICT}`, result: { format: "text" } },
+    { what: "the envelope itself", printed: JSON.stringify({ ...OK, answer: "It is right." }), result: ENVELOPE },
+  ])("$what is none", ({ printed, result }) => {
+    const { next, task } = makeOwnPreset(printed, result);
+    const step = next();
+    expect(step.code).toBe(4);
+    expect(step.json().error.message).toContain("the agent ended without leaving it");
+    expect(task.has("review/plan-review.json")).toBe(false);
+  });
+
+  it("an agent that reports its own failure has failed, though it exits with 0", () => {
+    const { next, task } = makeOwnPreset(
+      JSON.stringify({ failed: true, why: "out of credit", answer: VERDICT }),
+      ENVELOPE,
+    );
+    const step = next();
+    expect(step.code).toBe(4);
+    expect(step.json().error.message).toContain("the agent reported an error: out of credit");
+    expect(task.has("review/plan-review.json")).toBe(false);
+  });
+
+  it("that does not fit is repaired like any other", () => {
+    const { next, task } = makeOwnPreset(JSON.stringify({ ...OK, ok: false }), { format: "text" });
+    expect(next().code).toBe(3);
+    expect(task.has("plan_review/runs/1/repair-2/refused-plan-review.json")).toBe(true);
+  });
+});
+
+describe("names that are not known", () => {
+  it("a preset: those that there are, and the nearest", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "cluade" } } } });
+    makeTask(cli);
+    const { code, error } = refuse(cli, "next");
+    expect(code).toBe(2);
+    expect(error.message).toBe('there is no agent preset "cluade"; there are: aider, claude, codex, gemini, opencode');
+    expect(error.hint).toContain('did you mean "use": "claude"?');
+    expect(cli.task().has("state.json")).toBe(false);
+  });
+
+  it("a slot in a prompt of one's own: file, line, and the nearest", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "rehearsal" } } } });
+    makeTask(cli);
+    cli.write("system/agents/planner.md", "Plan it.\n\n{{ brief }}\n\n{{artefacts}}\n");
+    const result = cli.pawl("next", "--json");
+    expect(result.code).toBe(3);
+    const { error } = result.json();
+    expect(error.message).toContain(
+      `${join(cli.dir, "system/agents/planner.md")}:5: the slot {{artefacts}} is not known`,
+    );
+    expect(error.message + error.hint).toContain("did you mean {{artifacts}}?");
+    expect(error.findings[0]).toMatchObject({ line: 5, found: "artefacts" });
+  });
+
+  it("a prompt of one's own is used", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "rehearsal" } } } });
+    const task = makeTask(cli);
+    cli.write("system/agents/planner.md", "Plan: {{ title }}\n");
+    expect(cli.pawl("next").code).toBe(0);
+    expect(task.read("planning/runs/1/prompt.md")).toBe("Plan: Say hello\n");
+  });
+});
+
+describe("agents on PATH", () => {
+  it("doctor shows their versions, and how to get the others; one that is used has to be there", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "codex" } } } });
+    const PATH = pathWith(cli, { git: "/usr/bin/git", gemini: "/bin/echo stub-gemini 1.2.3 #" });
+    const result = cli.pawl("doctor", "--json", { env: { PATH } });
+    const checks = Object.fromEntries(result.json().checks.map((check) => [check.name, check]));
+    expect(checks["gemini"]).toEqual({ name: "gemini", ok: true, found: expect.stringContaining("1.2.3") as string });
+    expect(checks["claude"]).toMatchObject({ ok: true, found: "not found" });
+    expect(checks["claude"]?.hint).toContain("npm install -g @anthropic-ai/claude-code");
+    expect(checks["codex"]).toMatchObject({ ok: false, found: "not found" });
+    expect(result.code).toBe(4);
+  });
+
+  it("init finds one, and the pawl.json that it writes works", () => {
+    const cli = makeCli({ git: false, config: null });
+    const verdict = JSON.stringify({ type: "message", role: "assistant", content: "```json\n" + VERDICT + "\n```" });
+    cli.write("../said", `${verdict}\n${JSON.stringify({ type: "result", status: "success" })}\n`);
+    const PATH = `${pathWith(cli, { gemini: `cat ${join(cli.root, "said")} #` })}:${cli.env["PATH"] ?? ""}`;
+    const made = cli.pawl("init", "--json", { env: { PATH } });
+    expect(made.json().created).toContain("pawl.json");
+    expect(JSON.parse(cli.read("pawl.json"))).toMatchObject({ agents: { default: { use: "gemini" } } });
+    expect(cli.has(".pawl/pawl.schema.json")).toBe(true);
+    makeTask(cli, "plan_review");
+    const step = cli.pawl("next", "--json", { env: { PATH } });
+    expect(step.code, step.stdout).toBe(0);
+    expect(step.json().to).toBe("codegen");
+  });
+});
+
+describe("notify", () => {
+  const events = (cli: Cli): Record<string, unknown>[] =>
+    cli.has("../events")
+      ? cli
+          .read("../events")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+      : [];
+
+  it("tells once of each: a task that waits, one in a human's phase, one that ended", () => {
+    const cli = makeCli();
+    const config = { test: ["grep -q hello hello.txt"], notify: ["sh", "-c", `cat >> ${join(cli.root, "events")}`] };
+    cli.config({ ...config, agents: { default: { command: ["false"] } } });
+    const task = makeTask(cli);
+    expect(cli.pawl("next", "--auto").code).toBe(10);
+    const common = { task: "t1", workflow: "global-state-machine", dir: task.dir };
+    expect(events(cli)).toMatchObject([
+      {
+        ...common,
+        event: "waiting",
+        from: "planning",
+        to: "planning",
+        waiting: expect.stringMatching(/twice/) as string,
+      },
+    ]);
+    expect(cli.pawl("resume", "--note", "go").code).toBe(0);
+    cli.config({ ...config, agents: { default: { use: "rehearsal" } } });
+    expect(cli.pawl("next", "--auto").code).toBe(10);
+    expect(events(cli).slice(1)).toMatchObject([
+      { ...common, event: "human", from: "test", to: "accept", waiting: null },
+    ]);
+    expect(cli.pawl("answer", "accepted", "--note", "fine").code).toBe(0);
+    expect(events(cli).slice(2)).toMatchObject([{ ...common, event: "ended", from: "accept", to: "done" }]);
+  });
+
+  it.each([
+    { what: "fails", notify: ["sh", "-c", "echo no bell >&2; exit 3"], message: /exit code 3\): no bell/ },
+    { what: "is not there", notify: ["no-such-bell"], message: /notify \(no-such-bell\) went wrong \(not-found/ },
+  ])("one that $what changes nothing for the task", ({ notify, message }) => {
+    const cli = makeCli({ git: false });
+    makeTask(cli);
+    cli.config({ notify, agents: { default: { command: ["false"] } } });
+    const auto = cli.pawl("next", "--auto");
+    expect(auto.code).toBe(10);
+    expect(auto.stderr).toMatch(message);
+    expect(cli.pawl("verify").code).toBe(0);
+    const notes = cli
+      .pawl("transcript", "--json")
+      .json()
+      .entries.filter(({ kind }) => kind === "note");
+    expect(notes.map(({ text }) => text).join("\n")).toMatch(message);
+  });
+});

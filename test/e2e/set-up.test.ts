@@ -1,0 +1,227 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listing, makeCli, makeTask, PACKAGE, refuse, type Cli, type Printed } from "../support/cli.js";
+
+describe("the demo", () => {
+  it("npm start goes the whole way, with no model and no network, and leaves nothing behind", () => {
+    const cli = makeCli();
+    const temporary = join(cli.root, "tmp");
+    mkdirSync(temporary);
+    const before = listing(join(PACKAGE, "tasks"));
+    const result = spawnSync("npm", ["start", "--silent"], {
+      cwd: PACKAGE,
+      env: { ...cli.env, TMPDIR: temporary },
+      encoding: "utf8",
+    });
+    expect(result.status, result.stderr).toBe(0);
+    for (const step of ["plan_review → planning", "test → codegen: the tests failed", "test → accept", "accept → done"])
+      expect(result.stdout).toContain(step);
+    expect(result.stdout).toContain("Merge Add a slugify function");
+    expect(listing(temporary)).toEqual({ [Object.keys(listing(temporary))[0] ?? ""]: "directory" });
+    expect(listing(join(PACKAGE, "tasks"))).toEqual(before);
+  });
+
+  it("--keep keeps it, --json is one document", () => {
+    const cli = makeCli();
+    const result = cli.pawl("demo", "--keep", "--json", { env: { TMPDIR: cli.root } });
+    const { steps, log, workspace } = result.json();
+    expect(steps.at(-1)).toMatchObject({ from: "accept", to: "done" });
+    expect(log.join("\n")).toContain("Merge Add a slugify function");
+    expect(existsSync(join(workspace, "tasks/add-slugify/history.jsonl"))).toBe(true);
+    const status = cli.pawl("status", "--json", "--dir", workspace).json();
+    expect(status).toMatchObject({ task: "add-slugify", phase: "done" });
+    expect(cli.pawl("verify", "--dir", workspace).code).toBe(0);
+  });
+});
+
+describe("init", () => {
+  it("makes a workspace, and changes nothing that is there", () => {
+    const cli = makeCli({ config: null });
+    cli.write("package.json", '{ "scripts": { "test": "node --test" } }');
+    const first = cli.pawl("init", "--json").json();
+    expect(first).toMatchObject({ workspace: cli.dir, created: ["pawl.json", "tasks/"], kept: [] });
+    const config = JSON.parse(cli.read("pawl.json")) as { $schema: string; test: string[] };
+    expect(config.test).toEqual(["npm test"]);
+    // Editors complete pawl.json by it: the file it names is there.
+    expect(existsSync(join(cli.dir, config.$schema))).toBe(true);
+    cli.write("pawl.json", '{"test": ["make"]}');
+    expect(cli.pawl("init", "--json").json()).toMatchObject({ created: [], kept: ["pawl.json", "tasks/"] });
+    expect(cli.read("pawl.json")).toBe('{"test": ["make"]}');
+    expect(cli.pawl("init").stdout).toContain('pawl new "<title>"');
+  });
+
+  it("guesses the test command of other kinds of project", () => {
+    for (const [file, command] of [
+      ["Cargo.toml", "cargo test"],
+      ["go.mod", "go test ./..."],
+      ["Makefile", "make test"],
+    ] as const) {
+      const cli = makeCli({ config: null });
+      cli.write(file, "");
+      cli.pawl("init");
+      expect(JSON.parse(cli.read("pawl.json"))).toMatchObject({ test: [command] });
+    }
+  });
+
+  it("makes one here, not in a workspace above", () => {
+    const cli = makeCli();
+    cli.write("inner/x", "");
+    expect(cli.pawl("init", "--json", { cwd: join(cli.dir, "inner") }).json().workspace).toBe(join(cli.dir, "inner"));
+    expect(cli.has("inner/pawl.json")).toBe(true);
+  });
+});
+
+describe("doctor", () => {
+  it("says what it found, and fails when something is amiss", () => {
+    const cli = makeCli();
+    const result = cli.pawl("doctor", "--json");
+    expect(result.json().ok).toBe(true);
+    expect(result.json().checks.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["pawl", "node", "git", "workspace", "repository", "tests", "agents"]),
+    );
+    cli.write("pawl.json", "{");
+    const broken = cli.pawl("doctor");
+    expect(broken.code).toBe(4);
+    expect(broken.stdout).toMatch(/FAIL pawl\.json +pawl\.json is not JSON/);
+  });
+});
+
+describe("new", () => {
+  it("makes a task that can be stepped through at once", () => {
+    const cli = makeCli();
+    const made = cli.pawl("new", "Mend the login form", "--json").json();
+    expect(made).toMatchObject({
+      id: "mend-the-login-form",
+      dir: cli.task("mend-the-login-form").dir,
+      phase: "planning",
+      workflow: "global-state-machine",
+    });
+    expect(cli.task(made.id).read("task.md")).toContain("title: Mend the login form");
+    expect(cli.pawl("history", "--json").json().events).toMatchObject([
+      { seq: 1, type: "task.created", to: "planning", by: "tess" },
+    ]);
+    expect(cli.pawl("status", "--json").json()).toMatchObject({ phase: "planning", title: "Mend the login form" });
+    expect(cli.pawl("next", "--dry-run", "--json").json()).toMatchObject({ currentPhase: "planning", action: "work" });
+    expect(cli.pawl("new", "Another").stdout).toContain("next: pawl next another");
+  });
+
+  it("titles of every kind make ids that are directories", () => {
+    const cli = makeCli();
+    const titles: [string, string][] = [
+      ["Crème Brûlée — süß!", "creme-brulee-su"],
+      ["日本語", "task"],
+      ["../../etc/passwd", "etc-passwd"],
+      ["   spaces   ", "spaces"],
+      ["a: b # c \"d\" 'e' [f]", "a-b-c-d-e-f"],
+      ["x".repeat(300), "x".repeat(40)],
+      ["--dashes", "dashes"],
+    ];
+    for (const [title, id] of titles) {
+      const made = cli.pawl("new", "--json", "--", title);
+      expect(made.code, title + made.stdout).toBe(0);
+      expect(made.json().id).toBe(id);
+      // What was typed comes back as it was.
+      expect(cli.pawl("status", id, "--json").json().title).toBe(title.trim());
+    }
+    expect(cli.pawl("new", "日本語", "--json").json().id).toBe("task-2");
+    expect(cli.pawl("new", "spaces", "--json").json().id).toBe("spaces-2");
+    for (const blank of ["", "  "]) expect(refuse(cli, "new", blank).code).toBe(2);
+    expect(refuse(cli, "new").text).toContain('pawl new "Mend the login form"');
+  });
+
+  it("--id, and what is taken already", () => {
+    const cli = makeCli();
+    expect(cli.pawl("new", "One", "--id", "T-1.a_b", "--json").json().id).toBe("T-1.a_b");
+    const { code, error } = refuse(cli, "new", "Two", "--id", "T-1.a_b");
+    expect(code).toBe(1);
+    expect(error.message).toContain("there is a task `T-1.a_b` already");
+    for (const id of [".hidden", "a b", "é", "x".repeat(101), "a.lock", "a..b"])
+      expect(refuse(cli, "new", "Two", "--id", id).code, id).toBe(2);
+    expect(cli.pawl("tasks", "--json").json().tasks).toHaveLength(1);
+  });
+
+  it("--from a file: its title, its brief, its front matter", () => {
+    const cli = makeCli();
+    cli.write("briefs/login.md", "---\ntest: [make check]\n---\n\n# Mend the login\n\nIt says hello twice.\n");
+    const made = cli.pawl("new", "--from", "briefs/login.md", "--json").json();
+    expect(made.id).toBe("mend-the-login");
+    expect(cli.task(made.id).read("task.md")).toContain("It says hello twice.");
+    expect(cli.task(made.id).read("task.md")).toContain("make check");
+    expect(
+      cli.pawl("new", "My own title", "--from", "login.md", "--json", { cwd: join(cli.dir, "briefs") }).json().id,
+    ).toBe("my-own-title");
+    expect(refuse(cli, "new", "--from", "nowhere.md").code).toBe(2);
+    cli.write("bad.md", "---\ntitle: [\n---\n");
+    expect(refuse(cli, "new", "--from", "bad.md").code).toBe(3);
+  });
+
+  it("--repo works on another repository, and on nothing that is none", () => {
+    const cli = makeCli();
+    const other = makeCli({ config: null });
+    other.write("src/x", "");
+    const made = cli.pawl("new", "Elsewhere", "--id", "t1", "--repo", join(other.dir, "src"), "--json");
+    expect(made.code, made.stdout).toBe(0);
+    const before = cli.git("rev-parse", "HEAD");
+    // Its front matter, kept; the rest as always.
+    const front = cli.task().read("task.md");
+    makeTask(cli);
+    cli.task().write("task.md", front);
+    cli.pawl("next", "--auto", "--json", { env: { PAWL_AGENT: "rehearsal" } });
+    expect(cli.pawl("answer", "accepted", "--note", "fine", "--json").json().to).toBe("done");
+    expect(other.read("hello.txt")).toBe("hello 1\n");
+    expect(cli.git("rev-parse", "HEAD")).toBe(before);
+    for (const path of ["/", join(cli.root, "home"), "/no/such/place"]) {
+      const { code, text } = refuse(cli, "new", "X", "--repo", path);
+      expect(code, path).toBe(2);
+      expect(text).toContain("is not in a git repository");
+    }
+  });
+
+  it("--workflow that is not there makes no task", () => {
+    const cli = makeCli();
+    expect(refuse(cli, "new", "X", "--workflow", "nope").text).toContain("there is no workflow `nope`");
+    expect(cli.has("tasks/x")).toBe(false);
+  });
+});
+
+describe("which task is meant", () => {
+  const which = (cli: Cli, cwd?: string, env: Record<string, string> = {}): Printed =>
+    cli.pawl("status", "--json", { ...(cwd === undefined ? {} : { cwd }), env }).json();
+
+  it("the only one, the one used last, the one of this directory or worktree, the one that is named", () => {
+    const cli = makeCli();
+    makeTask(cli, "codegen", "one");
+    expect(which(cli).task).toBe("one");
+    makeTask(cli, "plan_review", "two");
+    makeTask(cli, "planning", "three");
+    // `two` was stepped last; looking at another changes nothing.
+    cli.pawl("status", "one");
+    expect(which(cli).task).toBe("two");
+    cli.pawl("next", "three");
+    expect(which(cli).task).toBe("three");
+    expect(which(cli, cli.task("one").dir).task).toBe("one");
+    cli.task("one").write("planning/deep/x", "");
+    expect(which(cli, join(cli.task("one").dir, "planning/deep")).task).toBe("one");
+    expect(which(cli, cli.task("two").worktree).task).toBe("two");
+    cli.task("two").edit("src/deep/x", "");
+    expect(which(cli, join(cli.task("two").worktree, "src/deep")).task).toBe("two");
+    expect(cli.pawl("status", "one", "--json", { cwd: cli.task("two").worktree }).json().task).toBe("one");
+    for (const name of ["tasks/one", "tasks/one/", "./tasks/one"])
+      expect(cli.pawl("status", name, "--json").json().task).toBe("one");
+    // From below the workspace, and from anywhere with --dir.
+    cli.write("src/inner/x", "");
+    expect(which(cli, join(cli.dir, "src/inner")).task).toBe("three");
+    expect(cli.pawl("status", "--json", "-C", cli.dir, { cwd: cli.root }).json().task).toBe("three");
+  });
+
+  it("a task that was used last and is gone is forgotten", () => {
+    const cli = makeCli();
+    for (const id of ["one", "two", "three"]) makeTask(cli, "planning", id);
+    cli.pawl("next", "three");
+    expect(readFileSync(join(cli.dir, ".pawl/last-task"), "utf8")).toBe("three\n");
+    cli.task("three").remove(".");
+    expect(refuse(cli, "status").text).toContain("which task? one, two");
+  });
+});
