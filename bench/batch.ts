@@ -1,0 +1,95 @@
+/** What a batch costs beside the bare processes of the agents that it runs, and whether many tasks all arrive. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { median, plainEnvironment, runNode, type Result } from "./measure.js";
+
+const TASKS = 40;
+/** Planning and plan review: one run of an agent each, and no git. */
+const PHASES = 2;
+const JOBS = 2;
+const ROUNDS = 3;
+const MANY = 200;
+
+/** Leaves whatever the phase asks for. The bare run does the same work with the same program. */
+const AGENT = `
+const { writeFileSync } = require("node:fs");
+const artifacts = JSON.parse(process.env.PAWL_ARTIFACTS);
+const plan = { title: "t", summary: "s", tasks: [{ id: "1", title: "t" }], files: [], acceptance: [] };
+const review = { ok: true, decision: "accepted", reasons: [], blocking_issues: [] };
+for (const [name, path] of Object.entries(artifacts)) writeFileSync(path, JSON.stringify(name === "plan" ? plan : review));
+`;
+
+export async function batch(program: string): Promise<Result[]> {
+  const env = plainEnvironment();
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const cwd = makeWorkspace(TASKS);
+    const bare = await time(() => bareProcesses(cwd, env));
+    const pawl = await time(async () =>
+      runNode([program, "batch", "tasks", "--jobs", String(JOBS), "--until", "codegen"], { cwd, env }),
+    );
+    ratios.push(pawl / bare);
+  }
+  const ratio = median(ratios);
+  return [
+    {
+      name: `a batch of ${TASKS} tasks, ${PHASES} phases each, beside the bare processes of its agents`,
+      measured: `${ratio.toFixed(2)} times`,
+      target: "at most 1.5 times",
+      met: ratio <= 1.5,
+    },
+    manyTasks(program, env),
+  ];
+}
+
+function manyTasks(program: string, env: Record<string, string>): Result {
+  const cwd = makeWorkspace(MANY);
+  runNode([program, "batch", "tasks", "--jobs", "8", "--until", "codegen", "--report", "report.json"], { cwd, env });
+  const { totals } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as { totals: { arrived: number } };
+  return {
+    name: `${MANY} tasks in one batch, 8 at the same time`,
+    measured: `${totals.arrived} arrived`,
+    target: `${MANY}`,
+    met: totals.arrived === MANY,
+  };
+}
+
+function makeWorkspace(tasks: number): string {
+  const cwd = mkdtempSync(join(tmpdir(), "pawl-bench-batch-"));
+  writeFileSync(join(cwd, "agent.cjs"), AGENT);
+  writeFileSync(
+    join(cwd, "pawl.json"),
+    JSON.stringify({ agents: { default: { command: [process.execPath, join(cwd, "agent.cjs")] } } }),
+  );
+  for (let n = 1; n <= tasks; n++) {
+    mkdirSync(join(cwd, "tasks", `t${n}`), { recursive: true });
+    writeFileSync(join(cwd, "tasks", `t${n}`, "task.md"), `---\ntitle: Task ${n}\n---\n\nDo it.\n`);
+  }
+  return cwd;
+}
+
+/** The same number of the same processes, as many at the same time. */
+async function bareProcesses(cwd: string, env: Record<string, string>): Promise<void> {
+  let left = TASKS * PHASES;
+  const artifacts = JSON.stringify({ plan: join(cwd, "bare.json") });
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) {
+      await new Promise((resolve) =>
+        spawn(process.execPath, [join(cwd, "agent.cjs")], {
+          cwd,
+          env: { ...env, PAWL_ARTIFACTS: artifacts },
+          stdio: "pipe",
+        }).once("close", resolve),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: JOBS }, worker));
+}
+
+async function time(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
