@@ -7,7 +7,7 @@ import { objectOf, type MergeRecord } from "./git-record.js";
 import { commitTree, isAncestor, treeOf } from "./git.js";
 import { mergeTrees } from "./merge-trees.js";
 import { taskMessage } from "./messages.js";
-import { moveBaseBranch } from "./move-base-branch.js";
+import { moveBaseBranch, oneAtATime } from "./move-base-branch.js";
 import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
@@ -21,7 +21,7 @@ async function run(context: ActionContext): Promise<ActionResult> {
   const repository = await openRepository(settings, signal);
   const judged = judgedChange(context);
   const head = await headToMerge(repository, context, judged);
-  const { merged, note } = await mergeOnce(repository, context, head, judged);
+  const { merged, note } = await oneAtATime(repository, () => mergeOnce(repository, context, head, judged));
   const base = await findBaseBranch(repository, context);
   const { notes } = await putAway(repository, settings, base.head);
   const unjudged =

@@ -7,7 +7,7 @@ import { gitRecord, objectOf, type MergeRecord } from "./git-record.js";
 import { commitTree, isAncestor, line, resolveCommit, treeOf } from "./git.js";
 import { mergeTrees } from "./merge-trees.js";
 import { oneLine, REVERT_TRAILER, taskMessage } from "./messages.js";
-import { moveBaseBranch } from "./move-base-branch.js";
+import { moveBaseBranch, oneAtATime } from "./move-base-branch.js";
 import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
@@ -46,7 +46,9 @@ async function undo(context: ActionContext): Promise<Undone> {
   }
   const repository = await openRepository(context.settings, context.signal);
   const merged = await mergeToUndo(repository, context);
-  return merged === null ? undoBranch(repository, context) : undoMerge(repository, context, merged);
+  return merged === null
+    ? undoBranch(repository, context)
+    : oneAtATime(repository, () => undoMerge(repository, context, merged));
 }
 
 /** The recorded merge; or one that an earlier run made and could not record any more. */

@@ -1,6 +1,6 @@
 /**
- * One writer at a time for each task. The lock is the kernel's, on history.jsonl, the one file of a task that is never
- * replaced: it ends with the process that holds it, however that ends, and leaves nothing behind.
+ * One at a time. The lock is the kernel's, on a file that is never replaced (of a task, its history): it ends with the process
+ * that holds it, however that ends.
  */
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -44,7 +44,7 @@ function openForLock(file: string): number {
   } catch (error) {
     throw failed(`cannot open ${file} for writing: ${messageOf(error)}`, {
       cause: error,
-      hint: "check that the task directory exists and may be written to",
+      hint: "check that its directory exists and may be written to",
     });
   }
 }

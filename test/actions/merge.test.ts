@@ -377,6 +377,22 @@ describe("merge", () => {
     expect(story.repo.git("rev-parse", "main")).toBe(main);
   });
 
+  it("of several tasks at the same moment all arrive, one after the other, and leave the checkout clean", async () => {
+    const repo = makeRepository();
+    const ids = ["t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"];
+    const stories: Story[] = [];
+    for (const id of ids) {
+      const place = { dir: join(repo.root, "tasks", id), worktree: join(repo.dir, ".pawl", "worktrees", id) };
+      const story = makeStory({ repo, settings: { ...place, id, branch: `pawl/${id}` } });
+      await story.changed({ [`${id}.txt`]: id });
+      stories.push(story);
+    }
+    await Promise.all(stories.map((story) => story.merge()));
+    expect(repo.git("rev-list", "--count", "--first-parent", "--merges", "main")).toBe(String(ids.length));
+    expect(ids.map((id) => repo.read(`${id}.txt`))).toEqual(ids);
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+
   it("tries again when the base branch moves between the two", async () => {
     const story = makeStory();
     const { repo } = story;
