@@ -28,7 +28,7 @@ async function manyTasks(program: string, count: number): Promise<Result> {
     );
   }
   const env = plainEnvironment();
-  const { tasks } = inTurn(3, { tasks: () => runNode([program, "tasks", "--json"], { cwd, env }) });
+  const { tasks } = await inTurn(3, { tasks: () => runNode([program, "tasks", "--json"], { cwd, env }) });
   return {
     name: `\`tasks\` over ${count} task directories`,
     measured: `${(tasks / 1000).toFixed(2)} s`,
@@ -46,7 +46,7 @@ async function longHistories(program: string): Promise<Result[]> {
     const runs = LENGTHS.map(
       (length) => [`h${length}`, () => runNode([program, ...command, `h${length}`, "--json"], { cwd, env })] as const,
     );
-    const times = inTurn(ROUNDS, Object.fromEntries(runs));
+    const times = await inTurn(ROUNDS, Object.fromEntries(runs));
     const shortest = times[`h${LENGTHS[0] ?? 0}`] ?? Number.NaN;
     const longest = times[`h${LENGTHS.at(-1) ?? 0}`] ?? Number.NaN;
     results.push({

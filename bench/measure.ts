@@ -17,12 +17,15 @@ export function median(values: number[]): number {
 }
 
 /** The time of each, in ms, measured in turn. */
-export function inTurn<K extends string>(rounds: number, work: Record<K, () => void>): Record<K, number> {
+export async function inTurn<K extends string>(
+  rounds: number,
+  work: Record<K, () => unknown>,
+): Promise<Record<K, number>> {
   const times = new Map<K, number[]>();
   for (let round = 0; round < rounds; round++) {
     for (const name of Object.keys(work) as K[]) {
       const start = performance.now();
-      work[name]();
+      await work[name]();
       times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
     }
   }

@@ -14,7 +14,7 @@ export async function startUp(program: string): Promise<Result[]> {
   const pawl = openPawl({ directory: cwd, env, user: "bench" });
   for (let n = 1; n <= TASKS; n++) await pawl.newTask({ title: `Task ${n}`, id: `t${n}` });
   const command = [program, "next", "t1", "--dry-run", "--json"];
-  const times = inTurn(ROUNDS, {
+  const times = await inTurn(ROUNDS, {
     bare: () => runNode(["-e", "0"], { cwd, env }),
     pawl: () => runNode(command, { cwd, env }),
   });

@@ -12,9 +12,9 @@ export async function transitions(): Promise<Result[]> {
   const directory = mkdtempSync(join(tmpdir(), "pawl-bench-commit-"));
   const workflow = await loadWorkflow("global-state-machine", directory);
   const task = await openTask(directory, workflow, () => new Date());
-  task.begin("bench");
+  await task.begin("bench");
   const content = Buffer.alloc(2048, "x");
-  const times = inTurn(ROUNDS, {
+  const times = await inTurn(ROUNDS, {
     bare: () => {
       const fd = openSync(join(directory, "bare.tmp"), "w");
       writeSync(fd, content);
@@ -22,7 +22,7 @@ export async function transitions(): Promise<Result[]> {
       closeSync(fd);
       renameSync(join(directory, "bare.tmp"), join(directory, "bare"));
     },
-    commit: () => void task.commit(task.state, { type: "transition", by: "bench", from: "planning", to: "planning" }),
+    commit: () => task.commit(task.state, { type: "transition", by: "bench", from: "planning", to: "planning" }),
   });
   task.close();
   const ratio = times.commit / times.bare;

@@ -27,7 +27,8 @@ export interface BaseMove {
  * its branch afterwards: of two that do so at once, one would lose the branch and leave its files behind as uncommitted work.
  */
 export async function oneAtATime<T>({ commonDir }: Repository, work: () => Promise<T>): Promise<T> {
-  const lock = await acquireLock(join(commonDir, "pawl.lock"));
+  // Not called *.lock: those are git's own, and people remove them.
+  const lock = await acquireLock(join(commonDir, "pawl-base-branch"));
   try {
     return await work();
   } finally {

@@ -65,16 +65,18 @@ async function runRole(
   const run = await agentRun(context, role, prompt, given);
   for (const path of Object.values(run.artifacts)) mkdirSync(dirname(path), { recursive: true });
   let result = await start(spec, run);
+  let left = await leftBy(context, state, phase);
   for (let repair = 1; repair <= spec.repairs && result.outcome === "finished"; repair++) {
-    const refusedOnes = await refusedArtifacts(context, state, phase);
+    // A file that is not there at all is another matter.
+    const refusedOnes = left.filter(({ condition }) => condition === "invalid");
     if (refusedOnes.length === 0) break;
     context.beforeRun?.();
     const runDir = join(folder, `repair-${repair}`);
     const again = repairPrompt(context, phase, run, runDir, repair, spec.repairs, refusedOnes);
     result = await start(spec, { ...run, repair, runDir, prompt: again });
+    left = await leftBy(context, state, phase);
   }
-  if (result.outcome === "interrupted") return "interrupted";
-  return failureOf(context, given, result);
+  return result.outcome === "interrupted" ? "interrupted" : failureOf(result, left);
 }
 
 function start(spec: AgentSpec, run: AgentRun): Promise<AgentResult> {
@@ -106,13 +108,11 @@ async function agentRun(
   };
 }
 
-/** What the agent itself left and what does not fit; a file that is not there at all is another matter. */
-async function refusedArtifacts(context: TaskContext, state: TaskState, phase: Phase): Promise<ArtifactStatus[]> {
+/** What the agent itself has to leave, as it stands now. */
+async function leftBy(context: TaskContext, state: TaskState, phase: Phase): Promise<ArtifactStatus[]> {
   const own = Object.keys(agentArtifacts(context, phase));
   const statuses = await evidenceFor(context, state, own);
-  return own
-    .map((name) => statuses[name])
-    .filter((status): status is ArtifactStatus => status?.condition === "invalid");
+  return own.flatMap((name) => statuses[name] ?? []);
 }
 
 function repairPrompt(
@@ -146,29 +146,23 @@ function repairPrompt(
   });
 }
 
-async function failureOf(
-  context: TaskContext,
-  { state, phase }: RoleRun,
-  result: AgentResult,
-): Promise<Failure | null> {
-  const own = Object.keys(agentArtifacts(context, phase));
-  const statuses = await evidenceFor(context, state, own);
-  const unfit = own.flatMap((name) => (statuses[name]?.condition === "ok" ? [] : [statuses[name]]));
+function failureOf(result: AgentResult, left: ArtifactStatus[]): Failure | null {
+  const unfit = left.filter(({ condition }) => condition !== "ok");
   const { summary } = result;
   if (result.outcome === "timeout" || result.outcome === "not-found")
     return { kind: result.outcome, summary, findings: [] };
   if (result.outcome !== "finished") {
-    if (own.length === 0 || unfit.length > 0) return { kind: "crashed", summary, findings: [] };
-    const left = own.map((name) => statuses[name]?.file).join(" and ");
+    if (left.length === 0 || unfit.length > 0) return { kind: "crashed", summary, findings: [] };
+    const files = left.map(({ file }) => file).join(" and ");
     return {
       kind: "crashed-with-artifact",
-      summary: `${summary}, so that the ${left} it left does not count`,
+      summary: `${summary}, so that the ${files} it left does not count`,
       findings: [],
     };
   }
   const [first] = unfit;
   if (first === undefined) return null;
-  const findings = unfit.flatMap((status) => status?.findings ?? []);
+  const findings = unfit.flatMap((status) => status.findings);
   const what = first.findings[0]?.message ?? `${first.file} is ${first.condition}`;
   if (first.condition === "missing")
     return { kind: "no-artifact", summary: `${what}: the agent ended without leaving it`, findings };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
 import { validatorFor } from "../system/schemas.js";
 import type { Validate } from "../task/artifact.js";
+import type { TaskFile } from "../task/task-file.js";
 import { appendTranscript, type TranscriptEntry } from "../task/transcript.js";
 import type { Workflow } from "../workflow/types.js";
 import type { Config } from "../workspace/config.js";
@@ -39,12 +40,17 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
   let settings: Promise<ResolvedSettings> | undefined;
   const loadConfig = (): Promise<Config> =>
     (config ??= import("../workspace/config.js").then(({ readConfig }) => readConfig(root, env)));
-  // Settings need a YAML parser, which most looks at a task can do without.
+  let file: Promise<TaskFile | null> | undefined;
+  // It needs a YAML parser, which most looks at a task can do without.
+  const loadFile = (): Promise<TaskFile | null> =>
+    (file ??= import("../task/task-file.js").then(({ readTaskFile }) => readTaskFile(dir)));
   const loadSettings = (): Promise<ResolvedSettings> =>
     (settings ??= import("../workspace/settings.js").then(async ({ resolveSettings }) =>
-      resolveSettings(engine.workspace, await loadConfig(), id),
+      resolveSettings(engine.workspace, await loadConfig(), id, await loadFile()),
     ));
-  const name = recordedWorkflow(dir) ?? (await configuredWorkflow(dir, loadConfig));
+  const asked = async (): Promise<string | undefined> =>
+    existsSync(join(dir, "task.md")) ? (await loadFile())?.workflow : undefined;
+  const name = recordedWorkflow(dir) ?? (await asked()) ?? (await loadConfig()).workflow ?? DEFAULT_WORKFLOW;
   return {
     ...engine,
     id,
@@ -58,15 +64,6 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
 
 export function record(context: TaskContext, entry: Omit<TranscriptEntry, "at" | "by"> & { by?: string }): void {
   appendTranscript(context.dir, { at: context.now().toISOString(), by: context.user, ...entry }, context.workspace.env);
-}
-
-async function configuredWorkflow(dir: string, config: () => Promise<Config>): Promise<string> {
-  if (existsSync(join(dir, "task.md"))) {
-    const { readTaskFile } = await import("../task/task-file.js");
-    const named = readTaskFile(dir)?.workflow;
-    if (named !== undefined) return named;
-  }
-  return (await config()).workflow ?? DEFAULT_WORKFLOW;
 }
 
 /** The workflow that the state file names. Only a first look: whether the file can be trusted is checked when it is loaded. */

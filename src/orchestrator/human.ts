@@ -63,7 +63,7 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   requireHuman(context, task);
   requireUndisturbed(context, look);
   // Before the answer is written: what a lost run left is put away, and the answer must not go with it.
-  if (look.running === "gone") recoverLost(context, task);
+  if (look.running === "gone") await recoverLost(context, task);
   const question = questionOf(context, task.state.phase);
   requireAnswer(context, task.state.phase, question, request);
   const { artifact, schema } = question;
@@ -84,8 +84,8 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   // An agent's phase that waits takes up again with a resume, not by the way.
   if (look.evidence.waiting !== null) throw waitsForHuman(context, look.evidence.waiting);
   const { phase } = task.state;
-  archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
-  writeFileDurably(join(context.dir, artifact.file), formatArtifact(data));
+  await archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
+  await writeFileDurably(join(context.dir, artifact.file), formatArtifact(data));
   return null;
 }
 
@@ -158,7 +158,7 @@ function send(
     if (name === "resume") requireUndisturbed(context, look);
     else requireIdle(context, look);
     if (look.running === "gone") {
-      recoverLost(context, task);
+      await recoverLost(context, task);
       look = await lookForHuman(context, task, name, event.payload.to);
     }
     const decision = decide(context.workflow, look.evidence, event);

@@ -31,10 +31,13 @@ export async function init(engine: Engine): Promise<Initialized> {
   const file = join(root, CONFIG_FILE);
   makePrivateDirectory(root);
   // Beside the file, so that editors complete it wherever pawl itself is installed.
-  writeFileDurably(join(root, SCHEMA_COPY), readFileSync(join(packageRoot(), "system", "schemas", "pawl.schema.json")));
+  await writeFileDurably(
+    join(root, SCHEMA_COPY),
+    readFileSync(join(packageRoot(), "system", "schemas", "pawl.schema.json")),
+  );
   if (existsSync(file)) kept.push(CONFIG_FILE);
   else {
-    writeFileDurably(file, `${JSON.stringify(config, null, 2)}\n`);
+    await writeFileDurably(file, `${JSON.stringify(config, null, 2)}\n`);
     created.push(CONFIG_FILE);
   }
   if (existsSync(tasksDirectory(engine.workspace))) kept.push("tasks/");

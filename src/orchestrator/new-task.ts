@@ -1,7 +1,7 @@
 /** A new task: its directory, task.md, and the first event. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { messageOf, refused, usage } from "../errors.js";
+import { dirname, join, relative, resolve } from "node:path";
+import { codeOf, messageOf, refused, usage } from "../errors.js";
 import { loadWorkflow } from "../system/workflows.js";
 import { writeFileDurably } from "../task/atomic-file.js";
 import { requireTaskId } from "../task/paths.js";
@@ -28,12 +28,19 @@ export async function newTask(
   if (file.title === "") throw usage("a task needs a title", { hint: 'pawl new "Mend the login form"' });
   const id = request.id === undefined ? freeId(engine, slug(file.title)) : requireTaskId(request.id);
   const dir = taskDirectory(engine.workspace, id);
-  if (existsSync(dir)) throw refused(`there is a task \`${id}\` already`, { hint: "choose another --id" });
+  const taken = (): Error => refused(`there is a task \`${id}\` already`, { hint: "choose another --id" });
+  if (existsSync(dir)) throw taken();
   if (request.repo !== undefined) file.repo = repository(engine, dir, request.repo);
   if (file.workflow !== undefined) await loadWorkflow(file.workflow, engine.workspace.root);
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dirname(dir), { recursive: true });
   try {
-    writeFileDurably(join(dir, TASK_FILE), formatTaskFile(file));
+    mkdirSync(dir);
+  } catch (error) {
+    // Somebody else makes one of the same name at this moment: it is theirs, and not to be removed below.
+    throw codeOf(error) === "EEXIST" ? taken() : error;
+  }
+  try {
+    await writeFileDurably(join(dir, TASK_FILE), formatTaskFile(file));
     const context = await openContext(engine, id);
     await begin(context, file.title);
     rememberTask(engine.workspace, id);
@@ -49,7 +56,7 @@ async function begin(context: TaskContext, title: string): Promise<void> {
   const task = await openTask(context.dir, context.workflow, context.now);
   try {
     task.state = { ...task.state, fields: { ...task.state.fields, title } };
-    task.begin(context.user);
+    await task.begin(context.user);
   } finally {
     task.close();
   }

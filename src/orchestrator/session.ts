@@ -33,7 +33,7 @@ export async function lookReady(context: TaskContext, task: OpenTask): Promise<L
   const look = await lookAt(context, { state: task.state, origin: "stored" });
   requireReady(context, look);
   if (look.running !== "gone") return look;
-  recoverLost(context, task);
+  await recoverLost(context, task);
   return lookAt(context, { state: task.state, origin: "stored" });
 }
 
@@ -72,13 +72,13 @@ export function requireIdle(context: TaskContext, look: Look): void {
  * A run whose pawl died: what it left says nothing, because nobody saw how it ended. Its agent, should it still be at work,
  * is ended first; it is pawl's own.
  */
-export function recoverLost(context: TaskContext, task: OpenTask): void {
+export async function recoverLost(context: TaskContext, task: OpenTask): Promise<void> {
   const { phase } = task.state;
   const lost = actorOf(task.state, phase).run;
   if (lost === undefined) return;
   if (lost.token !== undefined) endOrphan(join(context.dir, runPath(phase, lost.number)), lost.token);
   const state = putAway(context, task.state, phase, phaseOf(context.workflow, phase).leaves);
-  task.commit(withActor(state, phase, { status: "idle", run: undefined }), {
+  await task.commit(withActor(state, phase, { status: "idle", run: undefined }), {
     type: "run.lost",
     by: "pawl",
     from: phase,

@@ -52,7 +52,7 @@ export async function checkSpec(engine: Engine, name: string, { fix = false } = 
     const { replaceDiagram } = await import("../workflow/diagram.js");
     const rewritten = replaceDiagram(text, readWorkflow(text, file).workflow);
     fixed = rewritten !== text;
-    if (fixed) writeFileDurably(path, rewritten);
+    if (fixed) await writeFileDurably(path, rewritten);
     text = rewritten;
   }
   const { workflow, findings } = readWorkflow(text, file);

@@ -58,17 +58,17 @@ export async function carryOut(
     ...Object.fromEntries(brought.map(({ name, data }) => [name, data])),
     ...mergeRecords(results, "artifacts"),
   };
-  task.begin(context.user);
+  await task.begin(context.user);
 
   let next = accept(context, base ?? task.state, decision, evidence);
-  next = writeMade(context, next, made, evidence.artifacts);
+  next = await writeMade(context, next, made, evidence.artifacts);
   for (const [path, text] of Object.entries(mergeRecords(results, "files")))
-    writeFileDurably(join(context.dir, path), text as string);
+    await writeFileDurably(join(context.dir, path), text as string);
   next = applyPatch(context, next, decision, patch);
   next = await enter(context, next, decision, event);
 
   const human = event.by.kind === "human";
-  const committed = task.commit(next, {
+  const committed = await task.commit(next, {
     type: decision.row === null ? decision.event : "transition",
     by: human ? context.user : describeSender(event.by),
     from: decision.from,
@@ -179,30 +179,30 @@ function waivers(context: TaskContext, decision: Decision, evidence: Evidence): 
   );
 }
 
-function writeMade(
+async function writeMade(
   context: TaskContext,
   state: TaskState,
   made: Record<string, unknown>,
   statuses: Record<string, ArtifactStatus>,
-): TaskState {
+): Promise<TaskState> {
   let next = state;
-  for (const [name, data] of Object.entries(made)) next = writeArtifact(context, next, name, data, statuses);
+  for (const [name, data] of Object.entries(made)) next = await writeArtifact(context, next, name, data, statuses);
   return next;
 }
 
 /** Writes an artifact that pawl makes itself, and remembers its hash: any other content of that file is not pawl's. */
-export function writeArtifact(
+export async function writeArtifact(
   context: TaskContext,
   state: TaskState,
   name: string,
   data: unknown,
   statuses: Record<string, ArtifactStatus>,
-): TaskState {
+): Promise<TaskState> {
   const artifact = context.workflow.artifacts.find((candidate) => candidate.name === name);
   if (artifact === undefined) throw new TypeError(`writeArtifact: ${name} is no artifact of ${context.workflow.name}`);
   const text = formatArtifact(data);
-  const archived = archiveArtifact(context.dir, artifact, state.phase, actorOf(state, state.phase).runs);
-  writeFileDurably(join(context.dir, artifact.file), text);
+  const archived = await archiveArtifact(context.dir, artifact, state.phase, actorOf(state, state.phase).runs);
+  await writeFileDurably(join(context.dir, artifact.file), text);
   const previous = state.evidence[name];
   const kept = previous?.archived ?? archived;
   const entry: EvidenceRecord = {

@@ -80,8 +80,8 @@ async function planWork(
   if (phase.who.kind === "agent" && plan.agent === null && !(await isReady(context, state, artifacts, look)))
     plan.agent = await agentFor(context, phase.who.role, look);
   if (worktree !== null) {
-    task.begin(context.user);
-    task.commit(
+    await task.begin(context.user);
+    await task.commit(
       { ...task.state, fields: state.fields },
       {
         type: "worktree.prepared",
@@ -141,7 +141,7 @@ async function prepareWorktree(
 }
 
 async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, token: string): Promise<number> {
-  task.begin(context.user);
+  await task.begin(context.user);
   let state = task.state;
   const number = actorOf(state, phase.name).runs + 1;
   state = putAway(context, state, phase.name, phase.leaves);
@@ -156,7 +156,7 @@ async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, t
       token: createHash("sha256").update(token).digest("hex"),
     },
   });
-  task.commit(await bindInputs(context, state, phase.leaves), {
+  await task.commit(await bindInputs(context, state, phase.leaves), {
     type: "run.started",
     by: phase.who.kind === "agent" ? phase.who.role : "pawl",
     from: phase.name,
@@ -214,7 +214,7 @@ async function finish(
   folder: string,
 ): Promise<void> {
   if (outcome.interrupted === true) {
-    task.commit(
+    await task.commit(
       withActor(putAway(context, task.state, phase.name, phase.leaves), phase.name, { status: "idle", run: undefined }),
       {
         type: "run.interrupted",
@@ -231,15 +231,16 @@ async function finish(
   const notes: string[] = [];
   if (outcome.failure === undefined) {
     for (const { artifact, made } of outcome.made) {
-      for (const [path, text] of Object.entries(made.files ?? {})) writeFileDurably(join(context.dir, path), text);
+      for (const [path, text] of Object.entries(made.files ?? {}))
+        await writeFileDurably(join(context.dir, path), text);
       const statuses = await evidenceFor(context, state, artifact.judges);
-      state = writeArtifact(context, state, artifact.name, made.data, statuses);
+      state = await writeArtifact(context, state, artifact.name, made.data, statuses);
       notes.push(...(made.notes ?? []));
     }
   }
   const failure = outcome.failure ?? (await evidenceFailure(context, state, phase));
   if (failure !== null) return fail(context, task, phase, failure, folder);
-  task.commit(
+  await task.commit(
     withActor(state, phase.name, {
       status: "completed",
       attempts: attemptOf(state, phase),
@@ -314,7 +315,7 @@ async function fail(
     const reason = `${decision.reason}: ${failure.summary}`;
     waiting = (await carryOut(context, task, { ...decision, reason }, event, evidence, { base, data })).waiting;
   } else {
-    task.commit(base, {
+    await task.commit(base, {
       type: "run.failed",
       by: "pawl",
       from: phase.name,

@@ -13,8 +13,10 @@ export type Liveness = "alive" | "gone" | "unknown";
 /** The start time of a process that has ended, but that its parent has not noticed yet. */
 const ENDED = "ended";
 
+let current: ProcessIdentity | undefined;
+
 export function currentProcess(): ProcessIdentity {
-  return { pid: process.pid, started: startTime(process.pid) ?? "unknown" };
+  return (current ??= { pid: process.pid, started: startTime(process.pid) ?? "unknown" });
 }
 
 export function identifyProcess(pid: number): ProcessIdentity | undefined {

@@ -27,7 +27,15 @@ interface CompiledSchema {
 /** Keywords of our own: where an answer's parts go, what is long text in a form, which part's fields also stand at the top. */
 export const OWN_KEYWORDS = ["x-answer", "x-form", "x-lift"];
 
-export function loadSchema(name: string, workspace: string): { schema: JsonSchema; hash: string } {
+interface LoadedSchema {
+  schema: JsonSchema;
+  hash: string;
+}
+
+/** By path; a text that has changed is another schema. */
+const loaded = new Map<string, LoadedSchema & { text: string }>();
+
+export function loadSchema(name: string, workspace: string): LoadedSchema {
   const file = findSystemFile("schemas", name, workspace);
   if (file === undefined) {
     throw invalid(`there is no schema ${name}`, {
@@ -37,8 +45,12 @@ export function loadSchema(name: string, workspace: string): { schema: JsonSchem
     });
   }
   const text = readFileSync(file.path, "utf8");
+  const known = loaded.get(file.path);
+  if (known?.text === text) return known;
   try {
-    return { schema: JSON.parse(text) as JsonSchema, hash: sha256(text) };
+    const read = { schema: JSON.parse(text) as JsonSchema, hash: sha256(text), text };
+    loaded.set(file.path, read);
+    return read;
   } catch (error) {
     throw invalid(`the schema ${file.path} is not JSON: ${messageOf(error)}`, { hint: "mend the file" });
   }
@@ -66,11 +78,12 @@ function validateWith(validate: CompiledSchema, schema: JsonSchema, value: unkno
 }
 
 async function compile(schema: JsonSchema, hash: string, name: string): Promise<CompiledSchema> {
-  const compiled = builtInValidators()[hash];
+  const known = knownValidators();
+  const compiled = known[hash];
   if (compiled !== undefined) return compiled;
   const { compileSchema } = await import("./compile-schema.js");
   try {
-    return compileSchema(schema);
+    return (known[hash] = compileSchema(schema));
   } catch (error) {
     throw invalid(`the schema ${name} cannot be used: ${messageOf(error)}`, {
       hint: "it has to be JSON Schema, draft 2020-12",
@@ -78,14 +91,15 @@ async function compile(schema: JsonSchema, hash: string, name: string): Promise<
   }
 }
 
+/** By the hash of the schema's text. */
 let validators: Record<string, CompiledSchema> | undefined;
 
-function builtInValidators(): Record<string, CompiledSchema> {
+function knownValidators(): Record<string, CompiledSchema> {
   if (validators !== undefined) return validators;
   const file = join(packageRoot(), "dist", "validators.cjs");
   if (!existsSync(file)) return (validators = {});
   const module = createRequire(import.meta.url)(file) as { validators: Record<string, CompiledSchema> };
-  return (validators = module.validators);
+  return (validators = { ...module.validators });
 }
 
 /** The fields of `value[part]` are also those of `value`; where both say something, they have to say the same. */

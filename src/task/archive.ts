@@ -17,10 +17,15 @@ export interface Move {
 }
 
 /** Where it went, relative to the task directory; null when there was nothing. */
-export function archiveArtifact(directory: string, artifact: Artifact, phase: string, run: number): string | null {
+export async function archiveArtifact(
+  directory: string,
+  artifact: Artifact,
+  phase: string,
+  run: number,
+): Promise<string | null> {
   const move = planArchive(directory, artifact, phase, run);
   if (move === null) return null;
-  carryAway(directory, move);
+  await carryAway(directory, move);
   return move.to;
 }
 
@@ -53,11 +58,11 @@ export function isPending(directory: string, { to }: Move): boolean {
 }
 
 /** May be called again, after whatever crash. */
-export function carryAway(directory: string, move: Move): void {
+export async function carryAway(directory: string, move: Move): Promise<void> {
   const from = resolveInside(directory, move.from);
   const to = resolveInside(directory, move.to);
   if ("error" in from || "error" in to || !existsSync(from.path) || !isPending(directory, move)) return;
   mkdirSync(dirname(to.path), { recursive: true });
   renameSync(from.path, to.path);
-  syncDirectory(dirname(to.path));
+  await syncDirectory(dirname(to.path));
 }

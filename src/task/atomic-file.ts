@@ -1,16 +1,19 @@
-/** A file is replaced whole or not at all, and is on the disk when the call returns. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+/**
+ * A file is replaced whole or not at all, and is on the disk when the promise is fulfilled. Only the syncs are waited for
+ * elsewhere: they take longer than all the rest, and a batch has other tasks to drive meanwhile.
+ */
+import { closeSync, fsync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 let counter = 0;
 
-export function writeFileDurably(path: string, content: string | Uint8Array): void {
+export async function writeFileDurably(path: string, content: string | Uint8Array): Promise<void> {
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${process.pid}.${counter++}.tmp`);
   const fd = openNew(temporary, directory);
   try {
     writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
-    fsyncSync(fd);
+    await sync(fd);
   } catch (error) {
     closeSync(fd);
     rmSync(temporary, { force: true });
@@ -18,21 +21,32 @@ export function writeFileDurably(path: string, content: string | Uint8Array): vo
   }
   closeSync(fd);
   renameSync(temporary, path);
-  syncDirectory(directory);
+  await syncDirectory(directory);
 }
 
 /** Only a directory's own sync makes a rename or a new name in it last. */
-export function syncDirectory(directory: string): void {
+export async function syncDirectory(directory: string): Promise<void> {
   const fd = openSync(directory, "r");
   try {
-    fsyncSync(fd);
+    await sync(fd);
   } finally {
     closeSync(fd);
   }
 }
 
+export async function appendDurably(fd: number, bytes: Uint8Array): Promise<void> {
+  writeAll(fd, bytes);
+  await sync(fd);
+}
+
+function sync(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
 /** A write may take less than it was given, for instance on a full disk. */
-export function writeAll(fd: number, bytes: Uint8Array): void {
+function writeAll(fd: number, bytes: Uint8Array): void {
   for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset);
 }
 

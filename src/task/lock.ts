@@ -16,11 +16,11 @@ export interface Lock {
 const PATIENCE_MS = 60_000;
 
 export async function acquireLock(file: string, patienceMs: number = PATIENCE_MS): Promise<Lock> {
-  const native = loadNative();
+  const { tryLock } = loadNative();
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const fd = openForLock(file);
-    if (native.tryLock(fd)) {
+    if (tryLock(fd)) {
       if (isStill(fd, file)) return { fd, release: () => closeSync(fd) };
     }
     closeSync(fd);
@@ -33,9 +33,12 @@ export async function acquireLock(file: string, patienceMs: number = PATIENCE_MS
   }
 }
 
+type Native = typeof import("fs-native-extensions").default;
+let native: Native | undefined;
+
 /** Loaded when the first lock is needed: most looks at a task need none. */
-function loadNative(): typeof import("fs-native-extensions").default {
-  return createRequire(import.meta.url)("fs-native-extensions") as typeof import("fs-native-extensions").default;
+function loadNative(): Native {
+  return (native ??= createRequire(import.meta.url)("fs-native-extensions") as Native);
 }
 
 function openForLock(file: string): number {

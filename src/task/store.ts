@@ -5,13 +5,13 @@
  * history gets it right after, or, when a crash comes between, with the next writer. Whatever does not fit together is
  * refused and left as it is, until a human adopts it.
  */
-import { existsSync, fsyncSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, invalid, messageOf, nearest, type Finding } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
 import { carryAway, isPending } from "./archive.js";
-import { writeAll, writeFileDurably } from "./atomic-file.js";
+import { appendDurably, writeFileDurably } from "./atomic-file.js";
 import {
   formatEvent,
   hashEvent,
@@ -84,8 +84,8 @@ export async function openTask(directory: string, workflow: Workflow, now: () =>
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const loaded = loadTask(directory, workflow);
-    if (loaded.unrecorded !== "") append(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
-    for (const move of loaded.state.putAway ?? []) carryAway(directory, move);
+    if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
+    for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
     return new OpenTask(directory, workflow, now, lock, loaded);
   } catch (error) {
     lock.release();
@@ -110,12 +110,13 @@ export class OpenTask {
   }
 
   /** Puts a task that pawl has not seen before on record. */
-  begin(by: string): void {
+  async begin(by: string): Promise<void> {
     if (this.state.lastEvent !== null) return;
-    if (this.loaded.origin === "fresh") this.commit(this.state, { type: "task.created", by, to: this.state.phase });
+    if (this.loaded.origin === "fresh")
+      await this.commit(this.state, { type: "task.created", by, to: this.state.phase });
     else {
       const original = readFileSync(join(this.directory, this.workflow.state.file), "utf8");
-      this.commit(this.state, {
+      await this.commit(this.state, {
         type: "task.imported",
         by,
         to: this.state.phase,
@@ -126,7 +127,7 @@ export class OpenTask {
   }
 
   /** Writes state and event as one step; returns the event. */
-  commit(next: TaskState, event: NewEvent): HistoryEvent {
+  async commit(next: TaskState, event: NewEvent): Promise<HistoryEvent> {
     this.checkUntouched();
     const last = this.state.lastEvent;
     const { putAway = [], ...rest } = next;
@@ -144,9 +145,9 @@ export class OpenTask {
       state: hashState(revised),
       prev: last?.hash ?? "",
     });
-    this.write({ ...revised, lastEvent: sealed });
-    append(this.lock.fd, Buffer.from(formatEvent(sealed)));
-    for (const move of moves) carryAway(this.directory, move);
+    await this.write({ ...revised, lastEvent: sealed });
+    await appendDurably(this.lock.fd, Buffer.from(formatEvent(sealed)));
+    for (const move of moves) await carryAway(this.directory, move);
     return sealed;
   }
 
@@ -156,9 +157,9 @@ export class OpenTask {
     this.closed = true;
   }
 
-  private write(state: TaskState): void {
+  private async write(state: TaskState): Promise<void> {
     const text = formatState(state, this.workflow);
-    writeFileDurably(join(this.directory, this.workflow.state.file), text);
+    await writeFileDurably(join(this.directory, this.workflow.state.file), text);
     this.state = state;
     this.bytes = sha256(text);
   }
@@ -204,7 +205,7 @@ export async function adoptTask(
       renameSync(file, join(directory, kept));
     }
     // A torn line stays where it is; the next event begins on a line of its own.
-    if (torn.length > 0) append(lock.fd, Buffer.from("\n"));
+    if (torn.length > 0) await appendDurably(lock.fd, Buffer.from("\n"));
     const { putAway: _putAway, ...rest } = state;
     const at = adoption.now().toISOString();
     const bare: TaskState = { ...rest, evidence: {}, waiting: null, revision: state.revision + 1, lastEvent: null };
@@ -231,8 +232,8 @@ export async function adoptTask(
       state: hashState(adopted),
       prev: last?.hash ?? "",
     });
-    writeFileDurably(file, formatState({ ...adopted, lastEvent: event }, workflow));
-    append(lock.fd, Buffer.from(formatEvent(event)));
+    await writeFileDurably(file, formatState({ ...adopted, lastEvent: event }, workflow));
+    await appendDurably(lock.fd, Buffer.from(formatEvent(event)));
     return { state: { ...adopted, lastEvent: event }, kept };
   } finally {
     lock.release();
@@ -355,11 +356,6 @@ function disagreement(file: string, what: string, expected: string, found: strin
     findings: [{ message: what, file, expected, found }],
     hint: 'look with `pawl verify`; undo the edit, or take it over with a reason: pawl verify --adopt "why"',
   });
-}
-
-function append(fd: number, bytes: Buffer): void {
-  writeAll(fd, bytes);
-  fsyncSync(fd);
 }
 
 function hasRuns(directory: string): boolean {

@@ -27,21 +27,26 @@ const environment = new Environment({ unlistedVariablesAreDyn: true });
 
 type Compiled = ReturnType<typeof environment.parse>;
 
-/** A document has a few dozen conditions, and a batch asks each of them thousands of times. */
-const known = new Map<string, Compiled>();
-const MOST = 5_000;
+type Parsed = { condition: Condition; ast: ASTNode } | { error: ConditionError };
 
-function compiled(source: string): Compiled {
-  const before = known.get(source);
-  if (before !== undefined) return before;
-  if (known.size >= MOST) known.clear();
-  const expression = environment.parse(source);
-  known.set(source, expression);
-  return expression;
+/** A document has a few dozen conditions, and a batch asks each of them thousands of times. */
+function remembering<T>(make: (source: string) => T): (source: string) => T {
+  const known = new Map<string, T>();
+  return (source) => {
+    const before = known.get(source);
+    if (before !== undefined) return before;
+    if (known.size >= MOST) known.clear();
+    const made = make(source);
+    known.set(source, made);
+    return made;
+  };
 }
 
+const MOST = 5_000;
+const compiled = remembering<Compiled>((source) => environment.parse(source));
+
 /** Throws nothing: a condition that is no CEL gives an error with its place. */
-export function parseCondition(source: string): { condition: Condition; ast: ASTNode } | { error: ConditionError } {
+export const parseCondition = remembering<Parsed>((source) => {
   let ast: ASTNode;
   try {
     ast = compiled(source).ast;
@@ -57,7 +62,7 @@ export function parseCondition(source: string): { condition: Condition; ast: AST
   const references: string[][] = [];
   collectReferences(ast, new Set(), references);
   return { condition: { source, references, conjuncts: conjunctsOf(ast).map(textOf) }, ast };
-}
+});
 
 /** The value of a condition; anything but true or false is an error, and an error opens nothing. */
 export function evaluateCondition(source: string, context: Record<string, unknown>): Outcome {

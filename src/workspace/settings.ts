@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { TaskSettings } from "../actions/types.js";
-import { readTaskFile } from "../task/task-file.js";
+import type { TaskFile } from "../task/task-file.js";
 import { milliseconds, type AgentConfig, type Config } from "./config.js";
 import { taskDirectory, worktreeDirectory, type Workspace } from "./workspace.js";
 
@@ -13,9 +13,13 @@ export interface ResolvedSettings extends TaskSettings {
 
 const TEST_TIMEOUT = "15m";
 
-export function resolveSettings(workspace: Workspace, config: Config, id: string): ResolvedSettings {
+export function resolveSettings(
+  workspace: Workspace,
+  config: Config,
+  id: string,
+  task: TaskFile | null,
+): ResolvedSettings {
   const dir = taskDirectory(workspace, id);
-  const task = readTaskFile(dir);
   const env = Object.fromEntries(
     Object.entries(workspace.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { findBaseBranch } from "../../src/actions/base-branch.js";
 import { openRepository } from "../../src/actions/repository.js";
 import { makeRepository, type TestRepository } from "../support/repository.js";
-import { errorOf } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import {} from "./story.js";
 
 async function find(repo: TestRepository, baseBranch: string | null = null, fields = {}) {
   const repository = await openRepository({ repo: repo.dir, env: repo.env });

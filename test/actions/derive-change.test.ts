@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { deriveChange } from "../../src/actions/derive-change.js";
 import type { ChangedFile } from "../../src/actions/diff.js";
 import { makeRepository, writeAt } from "../support/repository.js";
-import { errorOf, makeStory, okArtifact, type Story } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory, okArtifact, type Story } from "./story.js";
 
 interface Change {
   base: string;

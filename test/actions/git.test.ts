@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { git, gitIn, identity, line, records } from "../../src/actions/git.js";
 import { makeRepository, makeRoot } from "../support/repository.js";
-import { errorOf } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import {} from "./story.js";
 
 describe("git", () => {
   it("says command, directory, what git printed and what to do, when git fails", async () => {

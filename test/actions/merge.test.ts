@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { merge } from "../../src/actions/merge.js";
 import { makeRepository, openTestRepository, writeAt, type TestRepository } from "../support/repository.js";
-import { errorOf, makeStory, okArtifact, type Story } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory, okArtifact, type Story } from "./story.js";
 
 /** Everything of a checkout that a merge must not touch. */
 function observe(repo: TestRepository): object {

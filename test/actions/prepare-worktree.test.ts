@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { prepareWorktree } from "../../src/actions/prepare-worktree.js";
 import { makeRepository, makeRoot, openTestRepository, writeAt } from "../support/repository.js";
-import { errorOf, makeStory } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory } from "./story.js";
 
 describe("prepare-worktree", () => {
   it("makes branch and worktree from the base branch and records them", async () => {

@@ -6,7 +6,8 @@ import { merge } from "../../src/actions/merge.js";
 import { revertChange } from "../../src/actions/revert-change.js";
 import type { ActionResult } from "../../src/actions/types.js";
 import { makeRepository } from "../support/repository.js";
-import { errorOf, makeStory, type Story } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory, type Story } from "./story.js";
 
 interface RevertRecord {
   reason: string;

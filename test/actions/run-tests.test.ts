@@ -6,7 +6,8 @@ import { deriveChange } from "../../src/actions/derive-change.js";
 import { runTests } from "../../src/actions/run-tests.js";
 import { snapshotTree } from "../../src/actions/snapshot.js";
 import { parseTestCounts } from "../../src/actions/test-counts.js";
-import { errorOf, makeStory, type Story } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory, type Story } from "./story.js";
 
 interface Report {
   overall_pass: boolean;

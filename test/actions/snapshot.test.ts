@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { snapshotTree } from "../../src/actions/snapshot.js";
-import { errorOf, makeStory } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import { makeStory } from "./story.js";
 
 describe("snapshotTree", () => {
   it("is the tree that a commit of everything would have, and touches neither index nor refs", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { archiveEvidence, clear, count, resetRounds, waitForHuman } from "../../src/actions/state-actions.js";
 import type { Action, ActionContext } from "../../src/actions/types.js";
-import { errorOf } from "./story.js";
+import { errorOf } from "../support/errors.js";
+import {} from "./story.js";
 
 const context: ActionContext = {
   settings: {} as ActionContext["settings"],

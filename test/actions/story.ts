@@ -7,7 +7,6 @@ import { prepareWorktree } from "../../src/actions/prepare-worktree.js";
 import { revertChange } from "../../src/actions/revert-change.js";
 import { runTests } from "../../src/actions/run-tests.js";
 import type { Action, ActionContext, ActionResult, Made, MakerContext, TaskSettings } from "../../src/actions/types.js";
-import { PawlError } from "../../src/errors.js";
 import type { ArtifactStatus } from "../../src/workflow/types.js";
 import { makeRepository, writeAt, type TestRepository } from "../support/repository.js";
 
@@ -120,14 +119,4 @@ export function makeStory(options: { repo?: TestRepository; settings?: Partial<T
 
 export function okArtifact(name: string, data: unknown): ArtifactStatus {
   return { name, file: `${name}.json`, condition: "ok", data, hash: "0", findings: [] };
-}
-
-/** The error of something that must fail. */
-export async function errorOf(promise: Promise<unknown>): Promise<PawlError> {
-  const error = await promise.then(
-    (value) => new Error(`expected an error, found ${JSON.stringify(value)}`),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof PawlError) return error;
-  throw error;
 }

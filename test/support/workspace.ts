@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { PawlError } from "../../src/errors.js";
 import { readHistory, type HistoryEvent } from "../../src/task/history.js";
 import { HISTORY_FILE, openTask, type OpenTask } from "../../src/task/store.js";
 import type { TaskState } from "../../src/task/state.js";
@@ -26,7 +25,7 @@ export interface TestTask {
   remove(path: string): void;
   open(): Promise<OpenTask>;
   /** Opens, puts the task on record, does the work, closes. */
-  with<T>(work: (task: OpenTask) => T): Promise<T>;
+  with<T>(work: (task: OpenTask) => Promise<T>): Promise<T>;
   /** So many notes, one event each; gives the state after the last. */
   commit(...notes: string[]): Promise<TaskState>;
   history(): { events: HistoryEvent[]; findings: { message: string }[] };
@@ -58,15 +57,15 @@ export function makeTask(root: string = makeDirectory(), workflow: Workflow = WO
     with: async (work) => {
       const open = await task.open();
       try {
-        open.begin("Ada");
-        return work(open);
+        await open.begin("Ada");
+        return await work(open);
       } finally {
         open.close();
       }
     },
     commit: (...notes) =>
-      task.with((open) => {
-        for (const note of notes) commitNote(open, note);
+      task.with(async (open) => {
+        for (const note of notes) await commitNote(open, note);
         return open.state;
       }),
     history: () => readHistory(join(dir, HISTORY_FILE)),
@@ -85,19 +84,8 @@ export function makeTask(root: string = makeDirectory(), workflow: Workflow = WO
   return task;
 }
 
-export function commitNote(open: OpenTask, note: string): HistoryEvent {
+export function commitNote(open: OpenTask, note: string): Promise<HistoryEvent> {
   const notes = (open.state.fields["notes"] ?? []) as string[];
   const next = { ...open.state, fields: { ...open.state.fields, notes: [...notes, note] } };
   return open.commit(next, { type: "note", by: "Ada", reason: note });
-}
-
-/** The error of something that must fail. */
-export function thrownBy(work: () => unknown): PawlError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof PawlError) return error;
-    throw error;
-  }
-  throw new Error("expected an error, found none");
 }

@@ -7,7 +7,8 @@ import { compileSchema } from "../../src/system/compile-schema.js";
 import { loadSchema, validatorFor } from "../../src/system/schemas.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import { writeAt } from "../support/repository.js";
-import { makeDirectory, PACKAGE, thrownBy } from "../support/workspace.js";
+import { thrownBy } from "../support/errors.js";
+import { makeDirectory, PACKAGE } from "../support/workspace.js";
 
 const validate = validatorFor(PACKAGE);
 /** The schema as it would be compiled where nothing was built: another hash, the same meaning. */

@@ -4,17 +4,19 @@ import { describe, expect, it } from "vitest";
 import { archiveArtifact, planArchive, type Move } from "../../src/task/archive.js";
 import { readEvidence } from "../../src/task/evidence.js";
 import { loadTask } from "../../src/task/store.js";
+import { errorOf } from "../support/errors.js";
 import { commitNote, makeTask, WORKFLOW, type TestTask } from "../support/workspace.js";
 
 const report = { ...WORKFLOW.artifacts[0]!, file: "out/report.json" };
 
 describe("putting an artifact away", () => {
-  it("moves it beside the run that made it, and never over an earlier one", () => {
+  it("moves it beside the run that made it, and never over an earlier one", async () => {
     const task = makeTask();
-    const places = ["one", "two", "three"].map((content) => {
+    const places: (string | null)[] = [];
+    for (const content of ["one", "two", "three"]) {
       task.write("out/report.json", content);
-      return archiveArtifact(task.dir, report, "fix", 1);
-    });
+      places.push(await archiveArtifact(task.dir, report, "fix", 1));
+    }
     expect(places).toEqual([
       "fix/runs/1/archive/report.json",
       "fix/runs/1/archive/report.json.2",
@@ -24,33 +26,33 @@ describe("putting an artifact away", () => {
     expect(task.has("out/report.json")).toBe(false);
   });
 
-  it("keeps a file of the same name that somebody else put there", () => {
+  it("keeps a file of the same name that somebody else put there", async () => {
     const task = makeTask();
     task.write("fix/runs/2/archive/report.json", "mine");
     task.write("out/report.json", "new");
-    expect(archiveArtifact(task.dir, report, "fix", 2)).toBe("fix/runs/2/archive/report.json.2");
+    expect(await archiveArtifact(task.dir, report, "fix", 2)).toBe("fix/runs/2/archive/report.json.2");
     expect(task.read("fix/runs/2/archive/report.json")).toBe("mine");
   });
 
-  it("has nothing to do where nothing is, and leaves no folder for it", () => {
+  it("has nothing to do where nothing is, and leaves no folder for it", async () => {
     const task = makeTask();
-    expect(archiveArtifact(task.dir, report, "fix", 1)).toBeNull();
+    expect(await archiveArtifact(task.dir, report, "fix", 1)).toBeNull();
     expect(readdirSync(task.dir)).toEqual([]);
   });
 
-  it("leaves a section's file where it is: the rest of it lives on", () => {
+  it("leaves a section's file where it is: the rest of it lives on", async () => {
     const task = makeTask();
     task.write("out/report.json", "## Review\n");
-    expect(archiveArtifact(task.dir, { ...report, section: "Review" }, "fix", 1)).toBeNull();
+    expect(await archiveArtifact(task.dir, { ...report, section: "Review" }, "fix", 1)).toBeNull();
     expect(task.read("out/report.json")).toBe("## Review\n");
   });
 
-  it("touches nothing outside: neither through `..` nor through a link", () => {
+  it("touches nothing outside: neither through `..` nor through a link", async () => {
     const task = makeTask();
     task.write("../outside.json", "theirs");
     symlinkSync(join(task.dir, "..", "outside.json"), join(task.dir, "link.json"));
     for (const file of ["../outside.json", "link.json", join(task.dir, "..", "outside.json")])
-      expect(archiveArtifact(task.dir, { ...report, file }, "fix", 1)).toBeNull();
+      expect(await archiveArtifact(task.dir, { ...report, file }, "fix", 1)).toBeNull();
     expect(task.read("../outside.json")).toBe("theirs");
   });
 });
@@ -81,12 +83,12 @@ describe("putting away with a commit", () => {
   it("moves the file when the state is written, and forgets it with the next commit", async () => {
     const task = makeTask();
     task.write("out/report.json", "{}");
-    await task.with((open) => {
-      open.commit({ ...open.state, putAway: [plan(task)!] }, { type: "note", by: "Ada" });
+    await task.with(async (open) => {
+      await open.commit({ ...open.state, putAway: [plan(task)!] }, { type: "note", by: "Ada" });
       expect([task.has("out/report.json"), task.read(to)]).toEqual([false, "{}"]);
       // What comes to its place now is something new, and stays.
       task.write("out/report.json", '{"new":1}');
-      commitNote(open, "on");
+      await commitNote(open, "on");
     });
     expect(task.read("out/report.json")).toBe('{"new":1}');
     expect(task.read("state.json")).not.toContain("putAway");
@@ -96,9 +98,10 @@ describe("putting away with a commit", () => {
   it("leaves the file where it is when the commit is refused", async () => {
     const task = makeTask();
     task.write("out/report.json", "{}");
-    await task.with((open) => {
+    await task.with(async (open) => {
       task.editState((state) => (state["phase"] = "done"));
-      expect(() => open.commit({ ...open.state, putAway: [plan(task)!] }, { type: "note", by: "Ada" })).toThrow();
+      const next = { ...open.state, putAway: [plan(task)!] };
+      expect((await errorOf(open.commit(next, { type: "note", by: "Ada" }))).kind).toBe("invalid");
     });
     expect(task.has("out/report.json")).toBe(true);
   });

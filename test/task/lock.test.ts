@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { acquireLock } from "../../src/task/lock.js";
 import { loadTask } from "../../src/task/store.js";
-import { errorOf } from "../actions/story.js";
+import { errorOf } from "../support/errors.js";
 import { FIX_A_BUG } from "../support/workflow-text.js";
 import { makeDirectory, makeTask, PACKAGE, WORKFLOW, type TestTask } from "../support/workspace.js";
 
@@ -56,8 +56,8 @@ function startProcess(
 const committing = (name: string, count: number): string => `
   for (let n = 1; n <= ${count}; n++) {
     const task = await openTask(dir, workflow, () => new Date());
-    task.begin(${JSON.stringify(name)});
-    task.commit({ ...task.state, counters: { ...task.state.counters, all: (task.state.counters.all ?? 0) + 1 } },
+    await task.begin(${JSON.stringify(name)});
+    await task.commit({ ...task.state, counters: { ...task.state.counters, all: (task.state.counters.all ?? 0) + 1 } },
       { type: "note", by: ${JSON.stringify(name)}, reason: ${JSON.stringify(`${name} `)} + n });
     task.close();
     if (n === 1) console.log("begun");

@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isTaskId, requireTaskId, resolveInside } from "../../src/task/paths.js";
-import { makeDirectory, thrownBy } from "../support/workspace.js";
+import { thrownBy } from "../support/errors.js";
+import { makeDirectory } from "../support/workspace.js";
 
 describe("a task's id", () => {
   it.each(["t1", "A", "0", "add-slugify", "a.b_c-d", "x".repeat(100)])("%s", (id) => expect(isTaskId(id)).toBe(true));

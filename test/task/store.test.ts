@@ -6,8 +6,8 @@ import { formatEvent, hashEvent } from "../../src/task/history.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import { hashState } from "../../src/task/state.js";
 import { adoptTask, loadTask } from "../../src/task/store.js";
-import { commitNote, makeDirectory, makeTask, NOW, thrownBy, WORKFLOW, type TestTask } from "../support/workspace.js";
-import { errorOf } from "../actions/story.js";
+import { errorOf, thrownBy } from "../support/errors.js";
+import { commitNote, makeDirectory, makeTask, NOW, WORKFLOW, type TestTask } from "../support/workspace.js";
 
 const load = (task: TestTask): ReturnType<typeof loadTask> => loadTask(task.dir, WORKFLOW);
 const adopt = (task: TestTask, reason = "I looked at it"): ReturnType<typeof adoptTask> =>
@@ -104,8 +104,8 @@ describe("a commit", () => {
 
   it("counts revisions by itself, whatever it is given", async () => {
     const task = makeTask();
-    const state = await task.with((open) => {
-      open.commit({ ...open.state, revision: 99, lastEvent: null }, { type: "note", by: "Ada" });
+    const state = await task.with(async (open) => {
+      await open.commit({ ...open.state, revision: 99, lastEvent: null }, { type: "note", by: "Ada" });
       return open.state;
     });
     expect(state.revision).toBe(2);
@@ -125,7 +125,7 @@ describe("a commit", () => {
     task.editState((state) => (state["phase"] = "done"));
     const edited = task.read("state.json");
     const history = task.read("history.jsonl");
-    expect(thrownBy(() => commitNote(open, "two"))).toMatchObject({
+    expect(await errorOf(commitNote(open, "two"))).toMatchObject({
       kind: "invalid",
       message: /changed by hand meanwhile/,
     });
@@ -137,13 +137,13 @@ describe("a commit", () => {
     const task = makeTask();
     const open = await task.open();
     task.write("state.json", '{"phase":"done"}');
-    expect(thrownBy(() => open.begin("Ada")).kind).toBe("invalid");
+    expect((await errorOf(open.begin("Ada"))).kind).toBe("invalid");
     open.close();
     task.remove("state.json");
     await task.commit("one");
     const again = await task.open();
     task.remove("state.json");
-    expect(thrownBy(() => commitNote(again, "two")).kind).toBe("invalid");
+    expect((await errorOf(commitNote(again, "two"))).kind).toBe("invalid");
     again.close();
   });
 
@@ -281,11 +281,11 @@ describe("state and history that tell different stories", () => {
 
   it.each(cases)("%s", async (_name, message, change) => {
     const task = makeTask();
-    await task.with((open) => {
-      open.commit(open.state, { type: "note", by: "Ada", to: "reproduce" });
+    await task.with(async (open) => {
+      await open.commit(open.state, { type: "note", by: "Ada", to: "reproduce" });
       older = task.read("state.json");
-      commitNote(open, "two");
-      open.commit(open.state, { type: "moved", by: "Ada", to: "reproduce" });
+      await commitNote(open, "two");
+      await open.commit(open.state, { type: "moved", by: "Ada", to: "reproduce" });
     });
     change(task);
     await expectRefused(task, message);
@@ -346,9 +346,12 @@ describe("a state file that cannot be read", () => {
     "%s, with a history: kept, and the last phase on record is adopted",
     async (_name, content) => {
       const task = makeTask();
-      await task.with((open) => {
-        open.commit({ ...open.state, phase: "fix" }, { type: "transition", by: "Ada", from: "reproduce", to: "fix" });
-        commitNote(open, "after it");
+      await task.with(async (open) => {
+        await open.commit(
+          { ...open.state, phase: "fix" },
+          { type: "transition", by: "Ada", from: "reproduce", to: "fix" },
+        );
+        await commitNote(open, "after it");
       });
       task.write("state.json", content);
       await expectRefused(task, /is not JSON/);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatTaskFile, parseTaskFile, readTaskFile, type TaskFile } from "../../src/task/task-file.js";
-import { makeTask, thrownBy } from "../support/workspace.js";
+import { thrownBy } from "../support/errors.js";
+import { makeTask } from "../support/workspace.js";
 
 const WHOLE = `---
 title: Add a thing

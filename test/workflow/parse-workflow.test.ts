@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseWorkflow, readWorkflow } from "../../src/workflow/parse-workflow.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import { changed, FIX_A_BUG, lineOf, smallWorkflow } from "../support/workflow-text.js";
-import { thrownBy } from "../support/workspace.js";
+import { thrownBy } from "../support/errors.js";
+import {} from "../support/workspace.js";
 
 describe("a workflow document", () => {
   it("is what it says, with the lines where it says it", () => {

@@ -34,12 +34,12 @@ export async function batchCommand(call: Invocation): Promise<Report> {
   });
   view.close();
   const report = reportOf(results);
-  const write = (option: string, text: () => string): void => {
+  const write = async (option: string, text: () => string): Promise<void> => {
     const file = call.text(option);
-    if (file !== undefined) writeFileDurably(resolve(call.io.cwd, file), text());
+    if (file !== undefined) await writeFileDurably(resolve(call.io.cwd, file), text());
   };
-  write("report", () => `${JSON.stringify(report, null, 2)}\n`);
-  write("junit", () => toJUnit(report));
+  await write("report", () => `${JSON.stringify(report, null, 2)}\n`);
+  await write("junit", () => toJUnit(report));
   return { json: report, text: () => formatReport(report, call.style), exitCode: codeOf(report, call) };
 }
 
