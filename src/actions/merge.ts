@@ -14,7 +14,7 @@ import { branchHead, openRepository, type Repository } from "./repository.js";
 import { readyWorktree, writeTree } from "./snapshot.js";
 import type { Action, ActionContext, ActionResult } from "./types.js";
 
-export const merge: Action = { name: "merge", about: ABOUT.merge, run };
+export const merge: Action = { name: "merge", about: ABOUT.merge, outside: true, run };
 
 async function run(context: ActionContext): Promise<ActionResult> {
   const { settings, signal } = context;

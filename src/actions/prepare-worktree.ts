@@ -14,7 +14,12 @@ import { seedRepository } from "./seed-repository.js";
 import type { Action, ActionContext, ActionResult, TaskSettings } from "./types.js";
 import { inspectWorktree, listWorktrees, type Registration } from "./worktrees.js";
 
-export const prepareWorktree: Action = { name: "prepare-worktree", about: ABOUT["prepare-worktree"], run };
+export const prepareWorktree: Action = {
+  name: "prepare-worktree",
+  about: ABOUT["prepare-worktree"],
+  outside: true,
+  run,
+};
 
 async function run(context: ActionContext): Promise<ActionResult> {
   const { settings, signal } = context;

@@ -9,6 +9,7 @@ const PLAN_FILE = "planning/plan.md";
 export const renderPlan: Action = {
   name: "render-plan",
   about: ABOUT["render-plan"],
+  outside: false,
   run: async ({ artifacts }) => {
     const plan = artifacts["plan"];
     if (plan?.condition !== "ok") return { notes: [`${PLAN_FILE} was not written: there is no valid plan.`] };

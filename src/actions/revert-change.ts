@@ -14,7 +14,7 @@ import { branchHead, openRepository, type Repository } from "./repository.js";
 import { rescueRefs } from "./rescue.js";
 import type { Action, ActionContext, ActionResult } from "./types.js";
 
-export const revertChange: Action = { name: "revert-change", about: ABOUT["revert-change"], run };
+export const revertChange: Action = { name: "revert-change", about: ABOUT["revert-change"], outside: true, run };
 
 interface Undone {
   commits: string[];

@@ -7,18 +7,21 @@ import type { ActionCall } from "../workflow/types.js";
 export const waitForHuman: Action = {
   name: "wait-for-human",
   about: ABOUT["wait-for-human"],
+  outside: false,
   run: ({ reason }) => Promise.resolve({ patch: { waiting: reason } }),
 };
 
 export const resetRounds: Action = {
   name: "reset-rounds",
   about: ABOUT["reset-rounds"],
+  outside: false,
   run: () => Promise.resolve({ patch: { resetVisits: true, waiting: null } }),
 };
 
 export const archiveEvidence: Action = {
   name: "archive-evidence",
   about: ABOUT["archive-evidence"],
+  outside: false,
   run: (_context, { args }) =>
     Promise.resolve({ patch: { archive: args.length > 0 ? args : ["*"], resetVisits: true, waiting: null } }),
 };
@@ -26,6 +29,7 @@ export const archiveEvidence: Action = {
 export const count: Action = {
   name: "count",
   about: ABOUT.count,
+  outside: false,
   run: async ({ counters }, call) => {
     const name = counterName(call);
     return { patch: { counters: { [name]: (counters[name] ?? 0) + 1 } } };
@@ -35,6 +39,7 @@ export const count: Action = {
 export const clear: Action = {
   name: "clear",
   about: ABOUT.clear,
+  outside: false,
   run: async (_context, call) => ({ patch: { counters: { [counterName(call)]: 0 } } }),
 };
 

@@ -66,6 +66,8 @@ export interface Action {
   name: string;
   /** One line for `pawl spec` and for people who write documents. */
   about: string;
+  /** False for one that only says what to write into the task directory; any other touches a repository. */
+  outside: boolean;
   run(context: ActionContext, call: ActionCall): Promise<ActionResult>;
 }
 

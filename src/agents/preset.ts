@@ -57,12 +57,6 @@ export async function loadPreset(name: string, workspace: string): Promise<Prese
   return readPreset(file.path, name, workspace);
 }
 
-/** All presets, one for each name, in the order of their names. */
-export async function listPresets(workspace: string): Promise<Preset[]> {
-  const names = presetNames(workspace).sort();
-  return Promise.all(names.map((name) => loadPreset(name, workspace)));
-}
-
 export interface PresetValues {
   /** Left out where only the command is to be shown. */
   prompt?: string;
@@ -135,15 +129,17 @@ function groupsOf(pattern: string): number | null {
   }
 }
 
-function presetNames(workspace: string): string[] {
-  return listSystemFiles("presets", ".json", workspace).map(({ name }) => name.slice(0, -".json".length));
+/** Built-in ones and the workspace's, sorted. */
+export function presetNames(workspace: string): string[] {
+  const files = listSystemFiles("presets", ".json", workspace);
+  return files.map(({ name }) => name.slice(0, -".json".length)).sort();
 }
 
 /** What `use` may name besides a preset. */
 const BUILT_IN = ["human", "rehearsal"];
 
 function unknown(name: string, workspace: string): Error {
-  const presets = presetNames(workspace).sort();
+  const presets = presetNames(workspace);
   const near = nearest(name, [...presets, ...BUILT_IN]);
   const own = `put system/presets/${name}.json into the workspace`;
   return usage(`there is no agent preset ${JSON.stringify(name)}; there are: ${presets.join(", ")}`, {

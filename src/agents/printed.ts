@@ -2,6 +2,7 @@
  * What an agent printed, read for evidence: the one JSON document in it, and whether it says itself that it failed. Pure,
  * and never throws. Ambiguous evidence is none: two documents, a piece of one, or prose around one count for nothing.
  */
+import { valueAt } from "../system/json-pointer.js";
 import type { PresetResult, When } from "./preset.js";
 
 /** Where the runner left out the middle of a long output; another document may have stood there. */
@@ -49,18 +50,7 @@ export function readEvents(stdout: string, format: "json" | "jsonl", { lenient =
 }
 
 export function matches(event: unknown, when: When = {}): boolean {
-  return Object.entries(when).every(([pointer, value]) => at(event, pointer) === value);
-}
-
-/** The value at a JSON pointer. */
-export function at(value: unknown, pointer: string): unknown {
-  let current = value;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined;
-    current = (current as Record<string, unknown>)[key];
-  }
-  return current;
+  return Object.entries(when).every(([pointer, value]) => valueAt(event, pointer) === value);
 }
 
 function failureIn(events: unknown[], result: PresetResult): string | null {
@@ -68,7 +58,7 @@ function failureIn(events: unknown[], result: PresetResult): string | null {
   if (error === undefined) return null;
   const event = events.find((candidate) => matches(candidate, error.when));
   if (event === undefined) return null;
-  const why = error.at === undefined ? undefined : at(event, error.at);
+  const why = error.at === undefined ? undefined : valueAt(event, error.at);
   return typeof why === "string" && why !== "" ? why : "the agent reports an error";
 }
 
@@ -77,7 +67,7 @@ function textsOf(events: unknown[], rule: NonNullable<PresetResult["text"]>): st
   const texts: string[] = [];
   let open = false;
   for (const event of events) {
-    const text = matches(event, rule.when) ? at(event, rule.at) : undefined;
+    const text = matches(event, rule.when) ? valueAt(event, rule.at) : undefined;
     if (typeof text !== "string") open = false;
     else if (open && rule.pieces === true) texts.push(`${texts.pop() ?? ""}${text}`);
     else {

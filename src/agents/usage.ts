@@ -1,6 +1,7 @@
 /** What a run cost, as far as the agent says so. Pure, and never throws; what is not reported is unknown, never 0. */
+import { valueAt } from "../system/json-pointer.js";
 import type { NumberRule, PresetResult } from "./preset.js";
-import { at, matches, readEvents } from "./printed.js";
+import { matches, readEvents } from "./printed.js";
 
 export interface Usage {
   /** In US dollars. */
@@ -37,7 +38,7 @@ function numberBy(rule: NumberRule, stdout: string, format: PresetResult["format
 
 /** The first pointer has to lead to a number; parts that the agent leaves out add nothing. */
 function numberIn(event: unknown, pointers: string[]): number | undefined {
-  const [first, ...others] = pointers.map((pointer) => at(event, pointer));
+  const [first, ...others] = pointers.map((pointer) => valueAt(event, pointer));
   if (typeof first !== "number") return undefined;
   return add([first, ...others.filter((value) => typeof value === "number")]);
 }

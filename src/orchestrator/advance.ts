@@ -16,7 +16,9 @@ export function advance(context: TaskContext): Promise<Step> {
     let look = await lookReady(context, session.task);
     const suggestion = suggestionFor(context.id, context.workflow, look);
     if (suggestion.action === "work") {
-      session.task = await doWork(context, session.task, look);
+      const { task, step } = await doWork(context, session.task, look, { thenNext: true });
+      session.task = task;
+      if (step !== null) return step;
       look = await lookAt(context, { state: session.task.state, origin: "stored" });
     } else if (suggestion.action !== "advance") throw refusalOf(context, suggestion);
     return takeNext(context, session.task, look);

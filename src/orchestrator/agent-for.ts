@@ -19,6 +19,8 @@ import { phaseOf } from "./suggest.js";
 
 const TIMEOUT = "30m";
 const REPAIRS = 2;
+/** The prompt that goes with a refusal. */
+const REPAIR = "repair";
 
 export interface RoleRun {
   state: TaskState;
@@ -46,10 +48,11 @@ export async function agentFor(context: TaskContext, role: string, look: Look): 
     },
     context.workspace.root,
   );
-  // Made now: a slot that nobody fills is no attempt of the agent's.
+  // Made now, that of a repair too: a slot that nobody fills is no attempt of the agent's.
   const phase = phaseOf(context.workflow, look.state.phase);
   const attempt = actorOf(look.state, phase.name).attempts + 1;
   const prompt = fill(context, role, await promptSlots(context, look.state, phase, attempt));
+  if (spec.repairs > 0) fill(context, REPAIR, noRepair(prompt));
   context.beforeRun?.();
   return (run) => runRole(context, role, spec, prompt, run);
 }
@@ -133,8 +136,8 @@ function repairPrompt(
     renameSync(path, copy);
     return [copy];
   });
-  return fill(context, "repair", {
-    prompt: run.prompt,
+  return fill(context, REPAIR, {
+    ...noRepair(run.prompt),
     refused: kept.join(" and "),
     findings: statuses
       .flatMap(({ findings }) => findings)
@@ -144,6 +147,13 @@ function repairPrompt(
     repairs: String(repairs),
     next_action: `Write ${Object.values(agentArtifacts(context, phase)).join(" and ")} anew, then stop.`,
   });
+}
+
+/** All the slots of a repair's prompt, with nothing to mend yet. */
+function noRepair(
+  prompt: string,
+): Record<"prompt" | "refused" | "findings" | "repair" | "repairs" | "next_action", string> {
+  return { prompt, refused: "", findings: "", repair: "", repairs: "", next_action: "" };
 }
 
 function failureOf(result: AgentResult, left: ArtifactStatus[]): Failure | null {

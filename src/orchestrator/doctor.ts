@@ -1,7 +1,7 @@
 /** `doctor`: is this machine and this workspace fit for work? Each check says what it found and what to do. */
 import { createRequire } from "node:module";
 import { accessSync, constants } from "node:fs";
-import { messageOf } from "../errors.js";
+import { messageOf, PawlError } from "../errors.js";
 import { run } from "../process/run.js";
 import { packageVersion } from "../system/locate.js";
 import { readConfig, type Config } from "../workspace/config.js";
@@ -119,10 +119,14 @@ async function configuration(engine: Engine): Promise<Check[]> {
 async function agents(engine: Engine): Promise<Check[]> {
   const config: Config = await readConfig(engine.workspace.root, engine.workspace.env).catch(() => ({}));
   const used = Object.values(config.agents ?? {}).map(({ use }) => use);
-  return (await findAgents(engine)).map(({ preset, version }) => ({
-    name: preset.name,
-    ok: version !== null || !used.includes(preset.name),
-    found: version ?? "not found",
-    ...(version === null ? { hint: `to get ${preset.title}: ${preset.install}` } : {}),
-  }));
+  return (await findAgents(engine)).map(({ name, preset, version }) => {
+    if (preset instanceof PawlError)
+      return { name, ok: false, found: preset.message, hint: preset.hint ?? "mend the preset" };
+    return {
+      name,
+      ok: version !== null || !used.includes(name),
+      found: version ?? "not found",
+      ...(version === null ? { hint: `to get ${preset.title}: ${preset.install}` } : {}),
+    };
+  });
 }

@@ -18,7 +18,8 @@ import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
 import { phaseOf } from "./suggest.js";
 import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
-import { carryOut, formatArtifact, type Brought, type Step } from "./transition.js";
+import { formatArtifact } from "./artifacts.js";
+import { carryOut, type Brought, type Step } from "./transition.js";
 
 /** `to` goes to the phase whatever the evidence says; without it, where the first row of the phase leads. */
 export function override(context: TaskContext, request: { to?: string; reason: string }): Promise<Step> {

@@ -50,7 +50,7 @@ export async function init(engine: Engine): Promise<Initialized> {
 
 /** The first agent that is installed serves every role; the user sees it and can change it. */
 async function foundAgents(engine: Engine): Promise<Record<string, AgentConfig>> {
-  const found = (await findAgents(engine)).filter(({ version }) => version !== null).map(({ preset }) => preset.name);
+  const found = (await findAgents(engine)).filter(({ version }) => version !== null).map(({ name }) => name);
   const use = PREFERRED.find((name) => found.includes(name)) ?? found[0];
   return use === undefined ? {} : { default: { use } };
 }

@@ -1,19 +1,30 @@
 /** Which of the agents that pawl has presets for are on this machine. */
-import { listPresets, type Preset } from "../agents/preset.js";
+import { loadPreset, presetNames, type Preset } from "../agents/preset.js";
+import { PawlError } from "../errors.js";
 import { run } from "../process/run.js";
 import type { Engine } from "./context.js";
 
-export interface InstalledAgent {
-  preset: Preset;
+export interface FoundAgent {
+  name: string;
+  /** A preset that cannot be read says nothing about the others. */
+  preset: Preset | PawlError;
   /** What it says of its version; null when it is not there. */
   version: string | null;
 }
 
 const PATIENCE_MS = 20_000;
 
-export async function findAgents(engine: Engine): Promise<InstalledAgent[]> {
-  const presets = await listPresets(engine.workspace.root);
-  return Promise.all(presets.map(async (preset) => ({ preset, version: await versionOf(engine, preset) })));
+export function findAgents(engine: Engine): Promise<FoundAgent[]> {
+  const { root } = engine.workspace;
+  return Promise.all(
+    presetNames(root).map(async (name) => {
+      const preset = await loadPreset(name, root).catch((error: unknown) => {
+        if (error instanceof PawlError) return error;
+        throw error;
+      });
+      return { name, preset, version: preset instanceof PawlError ? null : await versionOf(engine, preset) };
+    }),
+  );
 }
 
 async function versionOf(engine: Engine, preset: Preset): Promise<string | null> {

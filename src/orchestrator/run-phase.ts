@@ -21,7 +21,7 @@ export function runPhase(context: TaskContext, name: string): Promise<{ phase: s
       const why = kind === "human" ? "a human decides there" : "it is an end";
       throw refused(`nobody can be run in ${name}: ${why}`, { hint: `see \`pawl why ${context.id}\`` });
     }
-    session.task = await doWork(context, session.task, look, { force: true });
+    session.task = (await doWork(context, session.task, look, { force: true })).task;
     return { phase: name };
   });
 }

@@ -8,7 +8,7 @@ import { openTask, type OpenTask } from "../task/store.js";
 import { record, type TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { changedDocument, phaseOf } from "./suggest.js";
-import { putAway } from "./transition.js";
+import { putAway } from "./artifacts.js";
 
 /** The task of a session. Long work closes it and puts one that is open again in its place. */
 export interface Session {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createRequire } from "node:module";
 import { invalid, messageOf, type Finding } from "../errors.js";
 import { canonicalJson, sha256 } from "../workflow/hash.js";
+import { valueAt } from "./json-pointer.js";
 import { findSystemFile, listSystemFiles, packageRoot } from "./locate.js";
 
 export type JsonSchema = Record<string, unknown>;
@@ -143,7 +144,7 @@ function describe(
   schema: JsonSchema,
 ): { expected: string; pointer: string; found: string } {
   const { instancePath, keyword, params } = error;
-  const found = show(at(value, instancePath));
+  const found = show(valueAt(value, instancePath));
   const say = (expected: string): { expected: string; pointer: string; found: string } => ({
     expected,
     pointer: instancePath,
@@ -202,15 +203,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function article(type: string): string {
   if (type === "null") return type;
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function at(value: unknown, pointer: string): unknown {
-  let current = value;
-  for (const part of pointer.split("/").slice(1)) {
-    if (typeof current !== "object" || current === null) return undefined;
-    current = (current as Record<string, unknown>)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
-  }
-  return current;
 }
 
 function show(value: unknown): string {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listPresets, loadPreset, presetCommand, type Preset } from "../../src/agents/preset.js";
+import { loadPreset, presetCommand, presetNames, type Preset } from "../../src/agents/preset.js";
 import { isSecretName } from "../../src/task/mask.js";
 import { makeRoot } from "../support/repository.js";
 
@@ -9,8 +9,8 @@ const NAMES = ["aider", "claude", "codex", "gemini", "opencode"];
 const VALUES = { prompt: "Do it.", taskDir: "/tasks/t1", runDir: "/tasks/t1/planning/runs/1", promptFile: "/p.md" };
 
 describe("the built-in presets", () => {
-  it("are there, in the order of their names", async () => {
-    expect((await listPresets("/nowhere")).map(({ name }) => name)).toEqual(NAMES);
+  it("are there, in the order of their names", () => {
+    expect(presetNames("/nowhere")).toEqual(NAMES);
   });
 
   it.each(NAMES)("%s names only what looks secret, and secrets that are its own to use", async (name) => {
@@ -84,9 +84,9 @@ describe("a workspace's own presets", () => {
   it("win over the built-in one of the same name, and stand beside the others", async () => {
     const root = workspaceWith("codex", own({ title: "Our Codex" }));
     expect((await loadPreset("codex", root)).title).toBe("Our Codex");
-    expect((await listPresets(root)).map(({ name }) => name)).toEqual(NAMES);
+    expect(presetNames(root)).toEqual(NAMES);
     const other = workspaceWith("mine", own({ name: "mine" }));
-    expect((await listPresets(other)).map(({ name }) => name)).toEqual([...NAMES, "mine"].sort());
+    expect(presetNames(other)).toEqual([...NAMES, "mine"].sort());
   });
 
   it.each([

@@ -120,6 +120,17 @@ describe("names that are not known", () => {
     expect(error.findings[0]).toMatchObject({ line: 5, found: "artefacts" });
   });
 
+  it("a slot in the prompt of a repair, before anything has to be mended", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "rehearsal" } } } });
+    makeTask(cli);
+    cli.write("system/agents/repair.md", "{{prompt}}\n\nMend {{finding}}\n");
+    const { code, error } = refuse(cli, "next");
+    expect(code).toBe(3);
+    expect(error.message).toContain("repair.md:3: the slot {{finding}} is not known");
+    expect(error.hint).toBe("did you mean {{findings}}?");
+    expect(cli.task().has("planning/runs")).toBe(false);
+  });
+
   it("a prompt of one's own is used", () => {
     const cli = makeCli({ git: false, config: { agents: { default: { use: "rehearsal" } } } });
     const task = makeTask(cli);
@@ -140,6 +151,19 @@ describe("agents on PATH", () => {
     expect(checks["claude"]?.hint).toContain("npm install -g @anthropic-ai/claude-code");
     expect(checks["codex"]).toMatchObject({ ok: false, found: "not found" });
     expect(result.code).toBe(4);
+  });
+
+  it("doctor names a preset that cannot be read, and shows all the rest", () => {
+    const cli = makeCli({ git: false });
+    const PATH = pathWith(cli, { git: "/usr/bin/git", gemini: "/bin/echo stub-gemini 1.2.3 #" });
+    cli.write("system/presets/codex.json", "{");
+    const result = cli.pawl("doctor", "--json", { env: { PATH } });
+    expect(result.code).toBe(4);
+    const checks = Object.fromEntries(result.json().checks.map((check) => [check.name, check]));
+    expect(checks["codex"]).toMatchObject({ ok: false, found: expect.stringMatching(/codex\.json.*JSON/) as string });
+    expect(checks["codex"]?.hint).toMatch(/^mend .*codex\.json$/);
+    expect(checks["gemini"]).toMatchObject({ ok: true });
+    expect(checks["git"]).toMatchObject({ ok: true });
   });
 
   it("init finds one, and the pawl.json that it writes works", () => {

@@ -316,7 +316,7 @@ function completedRuns(task: TaskFiles): string[] {
   const started: Record<string, number> = {};
   const completed: string[] = [];
   for (const line of readFileSync(file, "utf8").trimEnd().split("\n")) {
-    let event: { type: string; from?: string; data?: { run?: number } };
+    let event: { type: string; from?: string; data?: { run?: number; finished?: object } };
     try {
       event = JSON.parse(line) as typeof event;
     } catch {
@@ -324,7 +324,8 @@ function completedRuns(task: TaskFiles): string[] {
     }
     const phase = event.from ?? "";
     if (event.type === "run.started") started[phase] = event.data?.run ?? 0;
-    if (event.type === "run.finished") completed.push(`${phase} ${started[phase] ?? 0}`);
+    if (event.type === "run.finished" || event.data?.finished !== undefined)
+      completed.push(`${phase} ${started[phase] ?? 0}`);
   }
   return completed;
 }

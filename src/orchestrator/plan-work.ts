@@ -1,0 +1,112 @@
+/** Who does the work of a phase, and where: known before anything is written, so that a refusal leaves the state as it was. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { actions, makers } from "../actions/registry.js";
+import { actorOf, type TaskState } from "../task/state.js";
+import type { OpenTask } from "../task/store.js";
+import type { Artifact, Phase } from "../workflow/types.js";
+import { agentFor, type RoleAgent } from "./agent-for.js";
+import type { TaskContext } from "./context.js";
+import { makerContext, type Look } from "./look.js";
+
+export interface WorkPlan {
+  agent: RoleAgent | null;
+  makers: Artifact[];
+  token: string;
+}
+
+export async function planWork(
+  context: TaskContext,
+  task: OpenTask,
+  look: Look,
+  phase: Phase,
+  force: boolean,
+): Promise<WorkPlan> {
+  const artifacts = context.workflow.artifacts.filter(({ name }) => phase.leaves.includes(name));
+  const plan: WorkPlan = {
+    agent: null,
+    makers: artifacts.filter(({ madeBy }) => madeBy.kind === "orchestrator"),
+    token: randomBytes(24).toString("base64url"),
+  };
+  if (phase.who.kind !== "agent" && phase.who.kind !== "orchestrator")
+    throw new TypeError(`doWork: nobody can be run in ${phase.name}`);
+  // After a run of this visit, what lies in the worktree is what that run left, not a person's work.
+  const mayBeDone = !force && actorOf(task.state, phase.name).tried === 0;
+  if (phase.who.kind === "agent" && !(mayBeDone && isLeft(artifacts, look)))
+    plan.agent = await agentFor(context, phase.who.role, look);
+  const worktree = await prepareWorktree(context, task.state, phase);
+  const state = { ...task.state, fields: { ...task.state.fields, ...worktree?.fields } };
+  if (phase.who.kind === "agent" && plan.agent === null && !(await isReady(context, state, artifacts, look)))
+    plan.agent = await agentFor(context, phase.who.role, look);
+  if (worktree !== null) {
+    await task.begin(context.user);
+    await task.commit(
+      { ...task.state, fields: state.fields },
+      {
+        type: "worktree.prepared",
+        by: "pawl",
+        data: { notes: worktree.notes },
+      },
+    );
+  }
+  return plan;
+}
+
+/** The agent is spared when everything it would leave is there … */
+function isLeft(artifacts: Artifact[], look: Look): boolean {
+  return artifacts.every(
+    ({ name, madeBy }) => madeBy.kind === "orchestrator" || look.evidence.artifacts[name]?.condition === "ok",
+  );
+}
+
+/** … and what pawl derives has something new to derive from. */
+async function isReady(context: TaskContext, state: TaskState, artifacts: Artifact[], look: Look): Promise<boolean> {
+  const given = await makerContext(context, state, look.evidence.artifacts);
+  for (const artifact of artifacts) {
+    if (artifact.madeBy.kind !== "orchestrator") continue;
+    const maker = await makers.get(artifact.madeBy.action)?.load();
+    if (maker?.ready === undefined) continue;
+    if (!(await maker.ready({ ...given, accepted: lastAccepted(context, state, artifact) }))) return false;
+  }
+  return true;
+}
+
+/** With a repository, whoever works for a task works in its own worktree. Safe to repeat; null when there is nothing to do. */
+async function prepareWorktree(
+  context: TaskContext,
+  state: TaskState,
+  phase: Phase,
+): Promise<{ fields: Record<string, unknown>; notes: string[] } | null> {
+  const settings = await context.settings();
+  if (settings.repo === null || (state.fields["git"] !== undefined && existsSync(settings.worktree))) return null;
+  const action = await actions.get("prepare-worktree")?.load();
+  const { notes = [], patch } =
+    (await action?.run(
+      {
+        settings,
+        artifacts: {},
+        event: { name: "next", by: { kind: "pawl" }, payload: {} },
+        reason: "",
+        from: phase.name,
+        to: phase.name,
+        fields: state.fields,
+        counters: state.counters,
+        now: context.now,
+        progress: context.progress,
+      },
+      { name: "prepare-worktree", args: [] },
+    )) ?? {};
+  return { fields: patch?.fields ?? {}, notes };
+}
+
+/** The artifact as it last opened a gate; undefined where it never did. */
+export function lastAccepted(context: TaskContext, state: TaskState, artifact: Artifact): unknown {
+  const archived = state.evidence[artifact.name]?.archived;
+  if (archived === undefined || !existsSync(join(context.dir, archived))) return undefined;
+  try {
+    return JSON.parse(readFileSync(join(context.dir, archived), "utf8"));
+  } catch {
+    return undefined;
+  }
+}
