@@ -1,15 +1,28 @@
 /** Who speaks: an agent is known by the token that its run was given; whoever has none is the human at the keyboard. */
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { ancestorWith } from "../process/ancestors.js";
 import type { TaskState } from "../task/state.js";
 import type { Sender } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 
 export function senderOf(context: TaskContext, state: TaskState): Sender {
-  const token = context.workspace.env["PAWL_TOKEN"];
+  const token = tokenOf(context);
   if (token === undefined) return { kind: "human", name: context.user };
   const hash = createHash("sha256").update(token).digest("hex");
   const phase = Object.keys(state.actors).find((name) => state.actors[name]?.run?.token === hash);
   const who = context.workflow.phases.find(({ name }) => name === phase)?.who;
   // A token that fits nothing (an older run's, another task's) is an agent's all the same, and of no role.
   return { kind: "agent", role: who?.kind === "agent" ? who.role : "unknown" };
+}
+
+export function isAgent(context: TaskContext): boolean {
+  return tokenOf(context) !== undefined;
+}
+
+/** An agent that drops the token from its environment is still the child of a process that was given one, in this workspace. */
+function tokenOf({ workspace: { env, root } }: TaskContext): string | undefined {
+  if (env["PAWL_TOKEN"] !== undefined) return env["PAWL_TOKEN"];
+  const above = ancestorWith("PAWL_TOKEN");
+  return dirname(dirname(above?.["PAWL_TASK_DIR"] ?? "")) === root ? above?.["PAWL_TOKEN"] : undefined;
 }

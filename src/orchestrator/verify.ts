@@ -6,6 +6,7 @@ import { readHistory, type HistoryEvent } from "../task/history.js";
 import { adoptTask, HISTORY_FILE, loadTask } from "../task/store.js";
 import type { Workflow } from "../workflow/types.js";
 import { record, type TaskContext } from "./context.js";
+import { isAgent } from "./sender.js";
 
 export interface Verification {
   task: string;
@@ -49,8 +50,8 @@ export function verify(context: TaskContext): Verification {
 export async function adopt(context: TaskContext, reason: string): Promise<Verification> {
   if (reason.trim() === "")
     throw usage("adopting needs a reason that is not blank", { hint: 'pawl verify --adopt "why"' });
-  if (context.workspace.env["PAWL_TOKEN"] !== undefined)
-    throw usage("only a human may adopt a state file", { hint: "leave it to the human who runs pawl" });
+  if (isAgent(context))
+    throw refused("only a human may adopt a state file, not an agent", { hint: "leave it to the human who runs pawl" });
   requireNoRun(context);
   if (verify(context).ok)
     throw usage(`there is nothing to adopt: the records of ${context.id} agree`, { hint: `pawl next ${context.id}` });

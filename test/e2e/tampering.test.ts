@@ -266,6 +266,112 @@ describe("an agent that edits the records gains nothing", () => {
   });
 });
 
+describe("what an agent changes while it works makes its task wait for a human", () => {
+  /** Adds a sound event to sound records: only whoever knew them before can tell. */
+  const forge = (change: string): string => `const { createHash } = require("node:crypto");
+    const canonical = (value) => Array.isArray(value) ? "[" + value.map(canonical).join(",") + "]"
+      : value !== null && typeof value === "object"
+        ? "{" + Object.keys(value).sort().filter((key) => value[key] !== undefined)
+            .map((key) => JSON.stringify(key) + ":" + canonical(value[key])).join(",") + "}"
+        : JSON.stringify(value);
+    const sha = (value) => createHash("sha256").update(canonical(value)).digest("hex");
+    const file = path.join(env.PAWL_TASK_DIR, "state.json");
+    const { lastEvent: last, phase: _phase, ...rest } = JSON.parse(fs.readFileSync(file, "utf8"));
+    const known = ["waiting", "revision", "actors", "counters", "workflow", "evidence", "putAway"];
+    const state = { phase: _phase, fields: {} };
+    for (const key of Object.keys(rest)) (known.includes(key) ? state : state.fields)[key] = rest[key];
+    ${change}
+    const event = { seq: last.seq + 1, at: new Date().toISOString(), type: "transition", by: "pawl", state: sha(state), prev: last.hash };
+    event.hash = sha(event);
+    const { fields, ...top } = state;
+    fs.writeFileSync(file, JSON.stringify({ ...top, ...fields, lastEvent: event }));
+    fs.appendFileSync(path.join(env.PAWL_TASK_DIR, "history.jsonl"), JSON.stringify(event) + "\\n");`;
+  const wipe = `const { PAWL_TASK_DIR: dir } = env;
+    for (const part of ["history.jsonl", "state.json", "planning", "plan_review"]) fs.rmSync(path.join(dir, part), { recursive: true });
+    fs.writeFileSync(path.join(dir, "state.json"), JSON.stringify({ phase: "codegen" }));`;
+  const records = /the records of the task were changed while the work went on/;
+
+  it.each([
+    [
+      "an event that says it has been approved",
+      forge(`state.phase = "codegen"; state.actors.plan_review.run = undefined;`),
+    ],
+    ["an event that resets a bound", forge(`state.actors.plan_review.visits = 0;`)],
+    ["all records gone, and a state further on", wipe],
+  ])("%s", (_what, trick) => {
+    const cli = makeCli();
+    const task = makeTask(cli, "plan_review");
+    const reviewer = cli.agent("reviewer", `leave("plan_review", ${JSON.stringify(OK)}); ${trick}`);
+    cli.config({ agents: { plan_reviewer: { command: reviewer } } });
+    const result = cli.pawl("next", "--json");
+    expect(result.code, result.stdout).toBe(10);
+    expect(result.json().error.message).toMatch(records);
+    expect(task.readJson("state.json")).toMatchObject({ phase: "plan_review", actors: { plan_review: { visits: 1 } } });
+    expect(task.has("review/plan-review.json")).toBe(false);
+    expect(cli.pawl("next").code).toBe(10);
+    expect(cli.pawl("history", "--json").json().events.at(-1)).toMatchObject({ type: "run.disturbed" });
+  });
+
+  it.each([
+    [
+      "pawl.json",
+      `const file = path.join(dir, "pawl.json"); const config = JSON.parse(fs.readFileSync(file)); config.test = ["true"]; fs.writeFileSync(file, JSON.stringify(config));`,
+    ],
+    [
+      "tasks/t1/task.md",
+      `fs.writeFileSync(path.join(env.PAWL_TASK_DIR, "task.md"), "---\\ntitle: x\\ntest: 'true'\\n---\\n");`,
+    ],
+    [
+      "system/schemas/plan-review.schema.json",
+      `fs.mkdirSync(path.join(dir, "system/schemas"), { recursive: true }); fs.writeFileSync(path.join(dir, "system/schemas/plan-review.schema.json"), "{}");`,
+    ],
+  ])("the rules that it is judged by: %s", (file, trick) => {
+    const cli = makeCli();
+    const task = makeTask(cli, "plan_review");
+    const body = `const dir = ${JSON.stringify(cli.dir)}; leave("plan_review", ${JSON.stringify(OK)}); ${trick}`;
+    cli.config({ test: ["false"], agents: { plan_reviewer: { command: cli.agent("reviewer", body) } } });
+    const before = cli.has(file) ? cli.read(file) : null;
+    const { error } = cli.pawl("next", "--json").json();
+    expect(error).toMatchObject({ kind: "halted", findings: [{ file, expected: expect.any(String) as string }] });
+    expect(task.readJson("state.json")).toMatchObject({
+      phase: "plan_review",
+      waiting: { reason: expect.stringContaining(file) as string },
+    });
+    // The work itself is sound and kept: once the rules are put back, a human's word lets it count.
+    if (before === null) rmSync(join(cli.dir, file));
+    else cli.write(file, before);
+    expect(cli.pawl("resume", "--note", "put back").code).toBe(0);
+    expect(cli.pawl("next", "--json").json().to).toBe("codegen");
+    expect(task.has("plan_review/runs/2")).toBe(false);
+  });
+
+  it("the plan that its change is measured by, though nobody reviewed it", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "plan_review");
+    cli.pawl("override", "codegen", "--reason", "the reviewer is down");
+    const wider = { ...PLAN, files: [...PLAN.files, { path: "backdoor.txt", intent: "create" }] };
+    const body = `fs.writeFileSync("hello.txt", "hello"); fs.writeFileSync("backdoor.txt", "x");
+      fs.writeFileSync(path.join(env.PAWL_TASK_DIR, "planning/plan.json"), ${JSON.stringify(JSON.stringify(wider))});`;
+    cli.config({ agents: { coder: { command: cli.agent("coder", body) } } });
+    const { error } = cli.pawl("next", "--json").json();
+    expect(error).toMatchObject({ kind: "halted", findings: [{ file: "planning/plan.json" }] });
+    expect(task.readJson("state.json")).toMatchObject({ phase: "codegen" });
+    expect(task.has("code/changes.json")).toBe(false);
+  });
+
+  it("a human is not taken for an agent because of a token elsewhere, nor an agent for a human without one", () => {
+    const cli = makeCli();
+    makeTask(cli, "planning", "t2");
+    makeTask(cli, "plan_review");
+    const body = `const { spawnSync } = require("node:child_process"); const { PAWL_TOKEN: _, ...human } = env;
+      const { status } = spawnSync("sh", ["-c", "pawl override accept --reason mine t2"], { env: human });
+      leave("plan_review", ${JSON.stringify(OK)}); process.exit(status === 1 ? 0 : 99);`;
+    cli.config({ agents: { plan_reviewer: { command: cli.agent("reviewer", body) } } });
+    expect(cli.pawl("next", "t1", "--json").json().to).toBe("codegen");
+    expect(cli.pawl("status", "t2", "--json").json().phase).toBe("planning");
+  });
+});
+
 describe("the workflow document", () => {
   const copy = (cli: Cli): void => {
     cli.pawl("spec", "show", "global-state-machine");
