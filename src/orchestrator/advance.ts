@@ -7,14 +7,14 @@ import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
 import { inSession, lookReady } from "./session.js";
-import { nextEvent, phaseOf, requirePhase, suggest, suggestionFor, type Suggestion } from "./suggest.js";
+import { nextEvent, phaseOf, requirePhase, suggest, suggestFor, type Suggestion } from "./suggest.js";
 import { carryOut, type Step } from "./transition.js";
 import { doWork } from "./work.js";
 
 export function advance(context: TaskContext): Promise<Step> {
   return inSession(context, async (session) => {
     let look = await lookReady(context, session.task);
-    const suggestion = suggestionFor(context.id, context.workflow, look);
+    const suggestion = await suggestFor(context, look);
     if (suggestion.action === "work") {
       const { task, step } = await doWork(context, session.task, look, { thenNext: true });
       session.task = task;
@@ -26,12 +26,21 @@ export function advance(context: TaskContext): Promise<Step> {
 }
 
 /** The transition that `next` makes; refused when the evidence opens none. */
-export async function takeNext(context: TaskContext, task: OpenTask, look: Look, wanted?: string): Promise<Step> {
+async function takeNext(context: TaskContext, task: OpenTask, look: Look): Promise<Step> {
   const event = { ...nextEvent(), by: senderOf(context, task.state) };
   const decision = decide(context.workflow, look.evidence, event);
   if (decision.kind === "refusal") throw refusalError(context, decision);
-  if (wanted !== undefined && decision.to !== wanted) throw notNext(context, decision.from, decision.to, wanted);
   return carryOut(context, task, decision, event, look.evidence);
+}
+
+/** The same, but only into the phase that is wanted. */
+export async function enterNext(context: TaskContext, task: OpenTask, look: Look, wanted: string): Promise<Step> {
+  const event = { ...nextEvent(), by: senderOf(context, task.state) };
+  const decision = decide(context.workflow, look.evidence, event);
+  if (decision.kind === "decision" && decision.to === wanted)
+    return carryOut(context, task, decision, event, look.evidence);
+  const why = decision.kind === "decision" ? `what follows is ${decision.to}` : decision.reason;
+  throw notNext(context, look.state.phase, why, wanted);
 }
 
 export interface AutoResult {
@@ -86,8 +95,16 @@ export async function advanceToEnd(context: TaskContext, options: AutoOptions): 
 async function standstill(context: TaskContext, until: string | undefined): Promise<Omit<AutoResult, "steps"> | null> {
   const { currentPhase: phase, action, reason } = await suggest(context);
   if (phase === until) return { phase, stopped: "until", reason: `${phase} is reached` };
+  if (until !== undefined && comesAfter(context, phase, until))
+    return { phase, stopped: "until", reason: `${until} is behind it` };
   if (action === "none") return { phase, stopped: "end", reason };
   return action === "human" ? { phase, stopped: "human", reason } : null;
+}
+
+/** The phases of a document stand in the order of the work. */
+function comesAfter({ workflow }: TaskContext, phase: string, other: string): boolean {
+  const names = workflow.phases.map(({ name }) => name);
+  return names.indexOf(phase) > names.indexOf(other);
 }
 
 function isFailedAttempt(error: unknown): boolean {
@@ -121,8 +138,10 @@ export function refusalError(context: TaskContext, refusal: Refusal): Error {
   });
 }
 
-function notNext(context: TaskContext, from: string, to: string, asked: string): Error {
-  return refused(`${asked} cannot be run now: ${context.id} is in ${from}, and what follows is ${to}`, {
-    hint: `to go back: pawl redo ${asked} --reason "…" ${context.id}; to skip: pawl override ${asked} --reason "…" ${context.id}`,
+function notNext(context: TaskContext, from: string, why: string, asked: string): Error {
+  return refused(`${asked} cannot be run now: ${context.id} is in ${from}, and ${why}`, {
+    hint: comesAfter(context, from, asked)
+      ? `to go back: pawl redo ${asked} --reason "…" ${context.id}`
+      : `pawl next ${context.id}; to skip what lies between: pawl override ${asked} --reason "…" ${context.id}`,
   });
 }

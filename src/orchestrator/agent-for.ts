@@ -5,7 +5,7 @@ import { fillPrompt } from "../agents/prompt.js";
 import { resolveAgent } from "../agents/resolve.js";
 import { runAgent } from "../agents/run-agent.js";
 import type { AgentResult, AgentRun, AgentSpec } from "../agents/types.js";
-import { invalid, refused, type Finding } from "../errors.js";
+import { halted, invalid, refused, type Finding } from "../errors.js";
 import { findSystemFile, packageRoot } from "../system/locate.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { ArtifactStatus, Phase } from "../workflow/types.js";
@@ -162,11 +162,13 @@ function failureOf(result: AgentResult, left: ArtifactStatus[]): Failure | null 
   if (result.outcome === "timeout" || result.outcome === "not-found")
     return { kind: result.outcome, summary, findings: [] };
   if (result.outcome !== "finished") {
-    if (left.length === 0 || unfit.length > 0) return { kind: "crashed", summary, findings: [] };
+    const { exitCode } = result;
+    if (left.length === 0 || unfit.length > 0) return { kind: "crashed", summary, exitCode, findings: [] };
     const files = left.map(({ file }) => file).join(" and ");
     return {
       kind: "crashed-with-artifact",
       summary: `${summary}, so that the ${files} it left does not count`,
+      exitCode,
       findings: [],
     };
   }
@@ -191,9 +193,10 @@ function fill(context: TaskContext, name: string, slots: Record<string, string>)
 
 function noAgent(context: TaskContext, role: string, look: Look, use: string | undefined): Error {
   const phase = phaseOf(context.workflow, look.state.phase);
-  const findings = Object.values(look.evidence.artifacts).flatMap((status) =>
-    status.condition === "ok" ? [] : status.findings,
-  );
+  const findings = phase.leaves.flatMap((name) => {
+    const status = look.evidence.artifacts[name];
+    return status === undefined || status.condition === "ok" ? [] : status.findings;
+  });
   const paths = Object.values(agentArtifacts(context, phase));
   const byHand =
     paths.length === 0
@@ -203,7 +206,7 @@ function noAgent(context: TaskContext, role: string, look: Look, use: string | u
   const message = `${phase.name} stays where it is: ${findings[0]?.message ?? "its work is not done"}, and ${who}`;
   if (use === "human") {
     const form = paths.length === 0 ? "" : `fill in the form: pawl form ${context.id}; or `;
-    return refused(message, { findings, hint: `${form}${byHand}, then pawl next ${context.id}` });
+    return halted(message, { findings, hint: `${form}${byHand}, then pawl next ${context.id}` });
   }
   return refused(message, {
     findings,

@@ -1,6 +1,7 @@
 /** What every use case needs to know: the workspace, who asks, and, for one task, its workflow and settings. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { invalid, messageOf, PawlError } from "../errors.js";
 import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
 import { validatorFor } from "../system/schemas.js";
 import type { Validate } from "../task/artifact.js";
@@ -50,20 +51,42 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
     ));
   const asked = async (): Promise<string | undefined> =>
     existsSync(join(dir, "task.md")) ? (await loadFile())?.workflow : undefined;
-  const name = recordedWorkflow(dir) ?? (await asked()) ?? (await loadConfig()).workflow ?? DEFAULT_WORKFLOW;
+  const recorded = recordedWorkflow(dir);
+  const name = recorded ?? (await asked()) ?? (await loadConfig()).workflow ?? DEFAULT_WORKFLOW;
   return {
     ...engine,
     id,
     dir,
-    workflow: await loadWorkflow(name, root),
+    workflow: await loadRecorded(name, root, recorded),
     validate: validatorFor(root),
     config: loadConfig,
     settings: loadSettings,
   };
 }
 
+/** What is told here has happened, and the history has it too: that it could not be written down again changes nothing. */
 export function record(context: TaskContext, entry: Omit<TranscriptEntry, "at" | "by"> & { by?: string }): void {
-  appendTranscript(context.dir, { at: context.now().toISOString(), by: context.user, ...entry }, context.workspace.env);
+  const whole = { at: context.now().toISOString(), by: context.user, ...entry };
+  try {
+    appendTranscript(context.dir, whole, context.workspace.env);
+  } catch (error) {
+    context.progress(`the transcript cannot be written: ${messageOf(error)}\n`);
+  }
+}
+
+/** A document that is gone, or a name that somebody edited: which of the two cannot be told from here. */
+async function loadRecorded(name: string, root: string, recorded: string | undefined): Promise<Workflow> {
+  try {
+    return await loadWorkflow(name, root);
+  } catch (error) {
+    if (recorded === undefined || !(error instanceof PawlError) || error.findings.length > 0) throw error;
+    const place = { file: "state.json", pointer: "/workflow/name" };
+    throw invalid(error.message, {
+      findings: [{ message: error.message, ...place, expected: "a workflow that is there", found: name }],
+      hint: `put system/workflows/${name}.md back, or correct /workflow/name in state.json`,
+      cause: error,
+    });
+  }
 }
 
 /** The workflow that the state file names. Only a first look: whether the file can be trusted is checked when it is loaded. */

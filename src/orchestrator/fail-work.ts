@@ -80,13 +80,14 @@ export async function failWork(
   record(context, { kind: "run", text: `${phase.name} failed: ${failure.summary}` });
   const message = `${phase.name} failed (attempt ${attempt}): ${failure.summary}`;
   const log = join(folder, "output.log");
+  const where = existsSync(log) ? `; the log is ${log}` : "";
   const options = { findings: failure.findings, data: { phase: phase.name, attempt } };
   if (waiting !== null)
-    throw halted(`${message}; ${context.id} now waits for a human`, {
+    throw halted(`${message}; ${context.id} now waits for a human${where}`, {
       ...options,
       hint: `pawl resume --note "…" ${context.id}`,
     });
-  const hint = `try again with \`pawl next ${context.id}\`${existsSync(log) ? `; the log is ${log}` : ""}`;
+  const hint = `try again with \`pawl next ${context.id}\`${where}`;
   if (failure.kind === "invalid-artifact") throw invalid(message, { ...options, hint });
   throw failed(message, { ...options, hint });
 }

@@ -19,15 +19,17 @@ export type FailureKind =
 export interface Failure {
   kind: FailureKind;
   summary: string;
+  exitCode?: number | null;
   findings: Finding[];
 }
 
 /** Equal for failures that a third try would only repeat; numbers, such as times and ports, make no difference. */
-export function fingerprintOf({ kind, summary, findings }: Failure): string {
+export function fingerprintOf({ kind, summary, exitCode = null, findings }: Failure): string {
   const plain = (text: string): string => text.replace(/\d+/g, "0").replace(/\s+/g, " ");
   return sha256(
     JSON.stringify([
       kind,
+      exitCode,
       plain(summary),
       findings.map(({ file, pointer, expected, found }) => [file, pointer, expected, plain(found ?? "")]),
     ]),

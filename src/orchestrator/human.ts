@@ -16,13 +16,14 @@ import { answerData, answerableFields } from "./answer-data.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
-import { phaseOf } from "./suggest.js";
+import { phaseOf, requirePhase } from "./suggest.js";
 import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
 import { formatArtifact } from "./artifacts.js";
 import { carryOut, type Brought, type Step } from "./transition.js";
 
 /** `to` goes to the phase whatever the evidence says; without it, where the first row of the phase leads. */
 export function override(context: TaskContext, request: { to?: string; reason: string }): Promise<Step> {
+  if (request.to !== undefined) requirePhase(context, request.to);
   return send(context, "override", (state) => {
     const happy = context.workflow.transitions.find((row) => row.from === state.phase && row.to !== row.from)?.to;
     return { reason: request.reason, to: request.to ?? happy ?? "" };
@@ -30,6 +31,7 @@ export function override(context: TaskContext, request: { to?: string; reason: s
 }
 
 export function redo(context: TaskContext, request: { to: string; reason: string }): Promise<Step> {
+  requirePhase(context, request.to);
   return send(context, "redo", () => request);
 }
 
@@ -66,6 +68,9 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   // Before the answer is written: what a lost run left is put away, and the answer must not go with it.
   if (look.running === "gone") await recoverLost(context, task);
   const question = questionOf(context, task.state.phase);
+  // An agent's phase that waits takes up again with a resume, not by the way.
+  if (look.evidence.waiting !== null && question.artifact?.madeBy.kind !== "human")
+    throw waitsForHuman(context, look.evidence.waiting);
   requireAnswer(context, task.state.phase, question, request);
   const { artifact, schema } = question;
   if (artifact === null || schema === null || (request.data === undefined && !question.fromSchema)) {
@@ -82,8 +87,6 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
     return decideAnswer(context, task, { ...look.evidence, artifacts }, payloadOf(request), brought);
   }
   if (status.condition !== "ok") throw answerRefused(context, status);
-  // An agent's phase that waits takes up again with a resume, not by the way.
-  if (look.evidence.waiting !== null) throw waitsForHuman(context, look.evidence.waiting);
   const { phase } = task.state;
   await archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
   await writeFileDurably(join(context.dir, artifact.file), formatArtifact(data));

@@ -1,6 +1,6 @@
 /** `run <phase>`: the work of a phase, without the step that follows it. */
 import { refused } from "../errors.js";
-import { takeNext } from "./advance.js";
+import { enterNext } from "./advance.js";
 import type { TaskContext } from "./context.js";
 import { lookAt } from "./look.js";
 import { inSession, lookReady } from "./session.js";
@@ -13,7 +13,7 @@ export function runPhase(context: TaskContext, name: string): Promise<{ phase: s
   return inSession(context, async (session) => {
     let look = await lookReady(context, session.task);
     if (session.task.state.phase !== name) {
-      await takeNext(context, session.task, look, name);
+      await enterNext(context, session.task, look, name);
       look = await lookAt(context, { state: session.task.state, origin: "stored" });
     }
     const { kind } = phaseOf(context.workflow, name).who;

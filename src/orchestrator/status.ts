@@ -7,7 +7,7 @@ import { HISTORY_FILE, loadTask } from "../task/store.js";
 import type { ArtifactStatus } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt } from "./look.js";
-import { suggestionFor, type Suggestion } from "./suggest.js";
+import { suggestFor, type Suggestion } from "./suggest.js";
 
 export interface Status {
   task: string;
@@ -48,7 +48,7 @@ export async function statusOf(context: TaskContext): Promise<Status> {
       condition,
       findings,
     })),
-    suggestion: suggestionFor(context.id, context.workflow, look),
+    suggestion: await suggestFor(context, look),
     overrides: overridesOf(state),
     branch: git?.branch ?? null,
     worktree: git?.worktree !== undefined && existsSync(git.worktree) ? git.worktree : null,

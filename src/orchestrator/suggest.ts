@@ -3,7 +3,7 @@ import { nearest, usage, type Finding } from "../errors.js";
 import { loadTask } from "../task/store.js";
 import { answerChoices } from "../workflow/choices.js";
 import { decide, waysOut } from "../workflow/decide.js";
-import type { ArtifactStatus, Decision, Event, Phase, Way, Workflow } from "../workflow/types.js";
+import type { ArtifactStatus, Decision, Event, Phase, Refusal, Way, Workflow } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 
@@ -30,10 +30,24 @@ export interface Suggestion {
 }
 
 export async function suggest(context: TaskContext): Promise<Suggestion> {
-  return suggestionFor(context.id, context.workflow, await lookAt(context, loadTask(context.dir, context.workflow)));
+  return suggestFor(context, await lookAt(context, loadTask(context.dir, context.workflow)));
 }
 
-export function suggestionFor(id: string, workflow: Workflow, look: Look): Suggestion {
+/** What the document says, and who does the work in this workspace. */
+export async function suggestFor(context: TaskContext, look: Look): Promise<Suggestion> {
+  const suggestion = suggestionFor(context.id, context.workflow, look);
+  const { who, leaves, purpose } = phaseOf(context.workflow, look.state.phase);
+  if (suggestion.action !== "work" || who.kind !== "agent" || !(await isHumans(context, who.role))) return suggestion;
+  // A change is made in the worktree, and only `next` sees whether it is there.
+  const byHand = context.workflow.artifacts.filter(
+    ({ name, madeBy }) => leaves.includes(name) && madeBy.kind === "agent",
+  );
+  if (byHand.length === 0) return suggestion;
+  const reason = `${look.state.phase} is done by a human in the role ${who.role}: ${purpose}`;
+  return { ...suggestion, action: "human", reason, command: `pawl form ${context.id}` };
+}
+
+function suggestionFor(id: string, workflow: Workflow, look: Look): Suggestion {
   const { state, evidence } = look;
   const phase = phaseOf(workflow, state.phase);
   const base = {
@@ -53,6 +67,10 @@ export function suggestionFor(id: string, workflow: Workflow, look: Look): Sugge
       reason: `${phase.name} is the end`,
       command: `pawl redo <phase> --reason "…" ${id}`,
     };
+  }
+  if (look.documentChanged) {
+    const reason = `${changedDocument(workflow)}; put it back, or take it over with a reason`;
+    return { ...base, action: "mend", reason, command: `pawl redo ${phase.name} --reason "…" ${id}` };
   }
   if (look.running === "alive" || look.running === "unknown") {
     return {
@@ -84,6 +102,8 @@ export function suggestionFor(id: string, workflow: Workflow, look: Look): Sugge
       command: `pawl next ${id}`,
     };
   }
+  const ground = brokenGround(id, workflow, phase, look);
+  if (ground !== null) return { ...base, ...ground };
   if (phase.who.kind === "human") {
     return {
       ...base,
@@ -92,7 +112,7 @@ export function suggestionFor(id: string, workflow: Workflow, look: Look): Sugge
       command: answerCommand(workflow, phase.name, id),
     };
   }
-  return { ...base, ...suggestRepair(id, workflow, phase, look, decision.reason) };
+  return { ...base, ...suggestRepair(id, phase, look, decision) };
 }
 
 export function nextEvent(): Event {
@@ -105,6 +125,17 @@ export function phaseOf(workflow: Workflow, name: string): Phase {
   return phase;
 }
 
+/** Read from task.md only where pawl.json or the environment speak of humans: most looks can do without. */
+async function isHumans(context: TaskContext, role: string): Promise<boolean> {
+  const { agents = {} } = await context.config();
+  const named = [context.workspace.env["PAWL_AGENT"], ...Object.values(agents).map(({ use }) => use)];
+  if (!named.includes(HUMAN)) return false;
+  const settings = await context.settings();
+  return (settings.agents[role] ?? settings.agents["default"])?.use === HUMAN;
+}
+
+const HUMAN = "human";
+
 /** For names that a person typed. */
 export function requirePhase(context: TaskContext, name: string): void {
   const names = context.workflow.phases.map((phase) => phase.name);
@@ -115,31 +146,34 @@ export function requirePhase(context: TaskContext, name: string): void {
   });
 }
 
-/** No row is open: is it this phase's work, an earlier one's, or the evidence itself? */
-function suggestRepair(
-  id: string,
-  workflow: Workflow,
-  phase: Phase,
-  look: Look,
-  reason: string,
-): Pick<Suggestion, "action" | "suggestedNext" | "reason" | "command" | "findings"> {
+type Repair = Pick<Suggestion, "action" | "suggestedNext" | "reason" | "command" | "findings">;
+
+function isFit(status: ArtifactStatus | undefined): boolean {
+  return status?.condition === "ok" || status?.condition === "waived";
+}
+
+/** What an earlier phase left and this one rests on, and which does not hold any more; null where all of it does. */
+function brokenGround(id: string, workflow: Workflow, phase: Phase, look: Look): Repair | null {
   const { artifacts } = look.evidence;
-  const isFit = (name: string): boolean => ["ok", "waived"].includes(artifacts[name]?.condition ?? "missing");
-  const broken = Object.keys(artifacts).find((name) => !phase.leaves.includes(name) && !isFit(name));
-  if (broken !== undefined) {
-    const owner = workflow.phases.find(({ leaves }) => leaves.includes(broken))?.name ?? phase.name;
-    const findings = artifacts[broken]?.findings ?? [];
-    return {
-      action: "redo",
-      suggestedNext: owner,
-      reason: `${phase.name} rests on evidence that does not hold: ${findings[0]?.message ?? broken}; go back to ${owner}, the last phase that was consistent`,
-      command: `pawl redo ${owner} --reason "…" ${id}`,
-      findings,
-    };
-  }
+  const broken = Object.keys(artifacts).find((name) => !phase.leaves.includes(name) && !isFit(artifacts[name]));
+  if (broken === undefined) return null;
+  const owner = workflow.phases.find(({ leaves }) => leaves.includes(broken))?.name ?? phase.name;
+  const findings = artifacts[broken]?.findings ?? [];
+  return {
+    action: "redo",
+    suggestedNext: owner,
+    reason: `${phase.name} rests on evidence that does not hold: ${findings[0]?.message ?? broken}; go back to ${owner}, the last phase that was consistent`,
+    command: `pawl redo ${owner} --reason "…" ${id}`,
+    findings,
+  };
+}
+
+/** No row is open: is it this phase's work, or the evidence itself? */
+function suggestRepair(id: string, phase: Phase, look: Look, refusal: Refusal): Repair {
+  const { artifacts } = look.evidence;
   const unfit = phase.leaves
     .map((name) => artifacts[name])
-    .filter((status): status is ArtifactStatus => status !== undefined && !isFit(status.name));
+    .filter((status): status is ArtifactStatus => status !== undefined && !isFit(status));
   const findings = unfit.flatMap((status) => status.findings);
   const malformed = unfit.find(({ condition }) => condition === "invalid");
   if (malformed !== undefined) {
@@ -161,7 +195,13 @@ function suggestRepair(
       findings,
     };
   }
-  return { action: "stuck", suggestedNext: phase.name, reason, command: `pawl run ${phase.name} ${id}`, findings: [] };
+  return {
+    action: "stuck",
+    suggestedNext: phase.name,
+    reason: refusal.reason,
+    command: `pawl run ${phase.name} ${id}`,
+    findings: refusal.ways.filter(({ event }) => event === refusal.event).flatMap(({ blockers }) => blockers),
+  };
 }
 
 function reasonWithFiles(decision: Decision, artifacts: Record<string, ArtifactStatus>): string {

@@ -92,7 +92,11 @@ describe("next --dry-run --json", () => {
     imported.write("state.json", '{"phase":"done"}');
     expect(dryRun(cli, "imported")).toMatchObject({ currentPhase: "done", suggestedNext: "done", action: "none" });
     imported.write("state.json", '{"phase":"accept"}');
-    expect(dryRun(cli, "imported")).toMatchObject({ currentPhase: "accept", action: "human" });
+    expect(dryRun(cli, "imported")).toMatchObject({
+      currentPhase: "accept",
+      action: "redo",
+      suggestedNext: "codegen",
+    });
   });
 
   it("an imported state is taken over as it is, and put on record with the first step", () => {

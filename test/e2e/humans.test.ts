@@ -69,10 +69,10 @@ describe("override", () => {
       [["next", "--override", "  "], 2, /may not be blank/],
       [
         ["override", "finished", "--reason", "x"],
-        1,
+        2,
         /`finished` is no phase of global-state-machine; its phases are: planning/,
       ],
-      [["next", "--override", "x", "--to", "codgen"], 1, /`codgen` is no phase/],
+      [["next", "--override", "x", "--to", "codgen"], 2, /`codgen` is no phase/],
       [["next", "--to", "codegen"], 2, /--to goes with --override/],
       [["next", "--dry-run", "--override", "x"], 2, /exclude each other/],
     ];
@@ -113,7 +113,7 @@ describe("redo", () => {
     const cases: [string[], number, RegExp][] = [
       [["redo", "codegen", "--reason", "x"], 1, /redo goes back, but codegen comes after plan_review/],
       [["redo", "done", "--reason", "x"], 1, /done is an end/],
-      [["redo", "plan", "--reason", "x"], 1, /`plan` is no phase/],
+      [["redo", "plan", "--reason", "x"], 2, /`plan` is no phase/],
       [["redo", "planning"], 2, /--reason is needed/],
       [["redo", "planning", "--reason", "\n"], 2, /may not be blank/],
       [["redo", "--reason", "x"], 2, /phase/],

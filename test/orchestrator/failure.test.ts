@@ -9,6 +9,13 @@ const FAILURE: Failure = {
 };
 
 describe("the fingerprint of a failure", () => {
+  it("tells exit codes apart", () => {
+    const ended = (exitCode: number): string =>
+      fingerprintOf({ kind: "crashed", summary: `the agent exited with ${exitCode}`, exitCode, findings: [] });
+    expect(ended(1)).not.toBe(ended(2));
+    expect(ended(1)).toBe(ended(1));
+  });
+
   it("does not see numbers: times, ports, attempts", () => {
     const at = (summary: string): string => fingerprintOf({ ...FAILURE, summary });
     expect(at("port 8080 is taken after 12 ms")).toBe(at("port 9 is taken after 7000  ms"));
