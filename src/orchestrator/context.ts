@@ -10,6 +10,7 @@ import { appendTranscript, type TranscriptEntry } from "../task/transcript.js";
 import type { Workflow } from "../workflow/types.js";
 import type { Config } from "../workspace/config.js";
 import type { ResolvedSettings } from "../workspace/settings.js";
+import type { Step } from "./transition.js";
 import { resolveTask, taskDirectory, type Workspace } from "../workspace/workspace.js";
 
 export interface Engine {
@@ -29,6 +30,8 @@ export interface TaskContext extends Engine {
   dir: string;
   workflow: Workflow;
   validate: Validate;
+  /** Steps that somebody may want to be told of, once the task is let go of. */
+  notices: Step[];
   config(): Promise<Config>;
   settings(): Promise<ResolvedSettings>;
 }
@@ -59,6 +62,7 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
     dir,
     workflow: await loadRecorded(name, root, recorded),
     validate: validatorFor(root),
+    notices: [],
     config: loadConfig,
     settings: loadSettings,
   };

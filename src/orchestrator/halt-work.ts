@@ -6,7 +6,6 @@ import { putAway } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFailure } from "./fail-work.js";
 import { completed, writeMade } from "./finish-work.js";
-import { notify } from "./notify.js";
 import type { WorkOutcome, WorkRun } from "./perform-work.js";
 import type { Disturbance } from "./watch.js";
 
@@ -37,7 +36,7 @@ export async function haltWork(
   const data = { run: number, findings };
   const event = await task.commit({ ...ended, waiting }, { type: "run.disturbed", by: "pawl", ...place, data });
   record(context, { kind: "run", text: `${phase.name}: ${reason}`, data: { findings } });
-  await notify(context, { ...place, notes: [], event, waiting: reason });
+  context.notices.push({ ...place, notes: [], event, waiting: reason });
   throw halted(`${what}; ${context.id} now waits for a human`, {
     findings,
     hint: `look at it, put back what was not meant, then pawl resume --note "…" ${context.id}`,

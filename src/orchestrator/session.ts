@@ -7,6 +7,7 @@ import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
 import { record, type TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
+import { notify } from "./notify.js";
 import { changedDocument, phaseOf } from "./suggest.js";
 import { putAway } from "./artifacts.js";
 
@@ -25,6 +26,8 @@ export async function inSession<T>(context: TaskContext, use: (session: Session)
     throw error;
   } finally {
     session.task.close();
+    // Whoever is told may want to answer at once.
+    for (const step of context.notices.splice(0)) await notify(context, step);
   }
 }
 

@@ -16,7 +16,6 @@ import type { ArtifactStatus, Decision, Event, Evidence } from "../workflow/type
 import { writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { accept, applyPatch, enter } from "./next-state.js";
-import { notify } from "./notify.js";
 
 export interface Step {
   from: string;
@@ -84,7 +83,7 @@ export async function carryOut(
     event: committed,
     waiting: next.waiting?.reason ?? null,
   };
-  await notify(context, step);
+  context.notices.push(step);
   return step;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeCli, makeTask, OK, PLAN, refuse, rehearse } from "../support/cli.js";
+import { makeCli, makeTask, OK, PLAN, PROGRAM, refuse, rehearse } from "../support/cli.js";
 
 describe("override", () => {
   it("goes where the evidence does not lead, and every later summary shows it", () => {
@@ -236,5 +236,16 @@ describe("run", () => {
     expect(skipped.error.hint).toContain("pawl override test");
     expect(refuse(cli, "run", "tests").error.hint).toContain("test");
     expect(refuse(cli, "run", "tests").code).toBe(2);
+  });
+});
+
+describe("whoever is told", () => {
+  it("may answer at once: the task is let go of first", () => {
+    const cli = makeCli();
+    makeTask(cli, "test");
+    const reply = `grep -q '"event":"human"' && ${process.execPath} ${PROGRAM} answer accepted --note "by machine" t1`;
+    cli.config({ test: ["grep -q hello hello.txt"], notify: ["sh", "-c", reply] });
+    expect(cli.pawl("next", "--json").json().to).toBe("accept");
+    expect(cli.pawl("status", "--json").json().phase).toBe("done");
   });
 });
