@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { registeredNames } from "../actions/registry.js";
 import { listSystemFiles } from "../system/locate.js";
 import { loadSchema } from "../system/schemas.js";
-import { displayPath, findWorkflow, listWorkflows } from "../system/workflows.js";
+import { displayPath, findDocument, listWorkflows, nameFinding } from "../system/workflows.js";
 import { writeFileDurably } from "../task/atomic-file.js";
 import { checkWorkflow, type CheckFinding, type Known } from "../workflow/check.js";
-import { readWorkflow } from "../workflow/parse-workflow.js";
+import { readWorkflow, type ParsedWorkflow } from "../workflow/parse-workflow.js";
 import type { Engine } from "./context.js";
 
 export interface ListedWorkflow {
@@ -29,7 +29,7 @@ export interface CheckedWorkflow {
 
 export function listSpecs(engine: Engine): ListedWorkflow[] {
   return listWorkflows(engine.workspace.root).map(({ name, path, builtIn }) => {
-    const { workflow, findings } = readWorkflow(readFileSync(path, "utf8"), displayPath(path, engine.workspace.root));
+    const { workflow, findings } = read(readFileSync(path, "utf8"), displayPath(path, engine.workspace.root));
     return {
       name: name.replace(/\.md$/, ""),
       file: workflow.file,
@@ -44,7 +44,7 @@ export function listSpecs(engine: Engine): ListedWorkflow[] {
 /** Errors make a document unfit to run; warnings are worth a look. */
 export async function checkSpec(engine: Engine, name: string, { fix = false } = {}): Promise<CheckedWorkflow> {
   const { root } = engine.workspace;
-  const { path } = findWorkflow(name, root);
+  const { path } = findDocument(name, root);
   const file = displayPath(path, root);
   let text = readFileSync(path, "utf8");
   let fixed = false;
@@ -55,7 +55,7 @@ export async function checkSpec(engine: Engine, name: string, { fix = false } = 
     if (fixed) await writeFileDurably(path, rewritten);
     text = rewritten;
   }
-  const { workflow, findings } = readWorkflow(text, file);
+  const { workflow, findings } = read(text, file);
   const unreadable = findings.map((finding): CheckFinding => ({
     rule: "syntax",
     severity: "error",
@@ -75,6 +75,13 @@ export async function checkSpec(engine: Engine, name: string, { fix = false } = 
     findings: checked,
     fixed,
   };
+}
+
+/** All for which loading the document would be refused. */
+function read(text: string, file: string): ParsedWorkflow {
+  const { workflow, findings } = readWorkflow(text, file);
+  const misnamed = nameFinding(workflow);
+  return { workflow, findings: misnamed === undefined ? findings : [misnamed, ...findings] };
 }
 
 function knownNames(engine: Engine): Known {

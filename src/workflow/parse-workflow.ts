@@ -26,7 +26,8 @@ export function parseWorkflow(text: string, file: string): Workflow {
   if (findings.length === 0) return workflow;
   throw invalid(`${file} is not a workflow document that can be run: ${findings[0]?.message ?? ""}`, {
     findings,
-    hint: `run \`pawl spec check ${workflow.name || file}\` and mend what it lists`,
+    // The name inside may be missing, or another document's.
+    hint: `run \`pawl spec check ${file.replace(/^.*[/\\]|\.md$/g, "")}\` and mend what it lists`,
   });
 }
 

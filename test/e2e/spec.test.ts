@@ -85,6 +85,53 @@ describe("the document is the program", () => {
   });
 });
 
+describe("a document whose file is called otherwise than it calls itself", () => {
+  const STRICT = "system/workflows/strict.md";
+  const line = BUILT_IN.split("\n").findIndex((each) => each.startsWith("workflow:")) + 1;
+
+  it("is refused by everything that would run it, so that nobody runs the built-in one in its place", () => {
+    const cli = makeCli();
+    cli.write(STRICT, BUILT_IN);
+    for (const args of [
+      ["new", "X", "--workflow", "strict"],
+      ["spec", "graph", "strict"],
+    ]) {
+      const { code, error } = refuse(cli, ...args);
+      expect(code, args.join(" ")).toBe(3);
+      expect(error.message).toContain(`${STRICT}:${line}: `);
+      expect(error.message).toContain("expected `strict`, as its file is called, found `global-state-machine`");
+      expect(error.hint).toContain("workflow: strict");
+    }
+    expect(cli.pawl("tasks", "--json").json().tasks).toEqual([]);
+    // A task that was left there by hand, or whose document was copied after it began.
+    cli.task().write("task.md", "---\ntitle: X\nworkflow: strict\n---\n");
+    expect(refuse(cli, "next").error.message).toContain("as its file is called");
+  });
+
+  it("is found by the check, at the line of its name", () => {
+    const cli = makeCli();
+    cli.write(STRICT, BUILT_IN);
+    const result = cli.pawl("spec", "check", "strict", "--json");
+    expect(result.code).toBe(3);
+    expect(result.json() as unknown as Checked).toMatchObject({
+      ok: false,
+      findings: [{ severity: "error", file: STRICT, line, expected: "strict", found: "global-state-machine" }],
+    });
+    cli.write(STRICT, BUILT_IN.replace("workflow: global-state-machine", "workflow: strict"));
+    expect(cli.pawl("spec", "check", "strict").code).toBe(0);
+    expect(cli.pawl("new", "X", "--workflow", "strict", "--json").json()).toMatchObject({ workflow: "strict" });
+  });
+
+  it("a task cannot begin with a path: its name would lead elsewhere", () => {
+    const cli = makeCli();
+    const path = join(cli.dir, "elsewhere/global-state-machine.md");
+    cli.write("elsewhere/global-state-machine.md", BUILT_IN.replace("plan.tasks.size() > 0", "plan.tasks.size() > 9"));
+    expect(cli.pawl("spec", "check", path).code).toBe(0);
+    expect(refuse(cli, "new", "X", "--workflow", path).error.message).toContain("there is no workflow");
+    expect(cli.pawl("tasks", "--json").json().tasks).toEqual([]);
+  });
+});
+
 describe("spec on the built-in document", () => {
   it("lists, checks, shows and draws it", () => {
     const cli = makeCli();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { nearest, usage } from "../../errors.js";
 import { checkSpec, listSpecs } from "../../orchestrator/spec.js";
-import { findWorkflow, loadWorkflow } from "../../system/workflows.js";
+import { findDocument, loadDocument } from "../../system/workflows.js";
 import type { Workflow } from "../../workflow/types.js";
 import { formatFinding } from "./format-error.js";
 import { formatTable } from "./format.js";
@@ -52,9 +52,10 @@ export async function checkCommand(call: Invocation): Promise<Report> {
 
 export async function showCommand(call: Invocation): Promise<Report> {
   const [name = ""] = call.args;
-  const { path } = findWorkflow(name, call.engine.workspace.root);
-  if (!call.json) return { json: null, text: () => readFileSync(path, "utf8") };
-  return { json: showJson(await loadWorkflow(name, call.engine.workspace.root)), text: () => "" };
+  const { root } = call.engine.workspace;
+  const file = findDocument(name, root);
+  if (!call.json) return { json: null, text: () => readFileSync(file.path, "utf8") };
+  return { json: showJson(await loadDocument(file, root)), text: () => "" };
 }
 
 export async function graphCommand(call: Invocation): Promise<Report> {
@@ -63,11 +64,12 @@ export async function graphCommand(call: Invocation): Promise<Report> {
     throw usage(`--format expected ${FORMATS.join(", ")}, found \`${format}\``, {
       hint: `pawl spec graph --format ${nearest(format, FORMATS) ?? "mermaid"}`,
     });
+  const { root } = call.engine.workspace;
   const task = call.text("task");
   const context = task === undefined && call.args[0] !== undefined ? null : await call.task(task);
   const workflow =
     context === null || call.args[0] !== undefined
-      ? await loadWorkflow(call.args[0] ?? "", call.engine.workspace.root)
+      ? await loadDocument(findDocument(call.args[0] ?? "", root), root)
       : context.workflow;
   const mark =
     context === null
