@@ -8,7 +8,6 @@ export function* checkUses(workflow: Workflow): Generator<CheckFinding> {
   for (const phase of workflow.phases) yield* checkLeaves(workflow, phase);
   for (const artifact of workflow.artifacts) yield* checkArtifact(workflow, artifact, mentioned);
   yield* judgingCycles(workflow);
-  yield* samePlaces(workflow);
   for (const name of Object.keys(workflow.limits)) {
     if (mentioned.has(`limits.${name}`)) continue;
     const line = workflow.lines[`limits.${name}`] ?? workflow.lines["limits"] ?? 1;
@@ -110,25 +109,6 @@ function* judgingCycles(workflow: Workflow): Generator<CheckFinding> {
       expected: "an order: what is judged is made before its verdict",
       found: ring,
       hint: "each new one makes the next stale, for ever; remove one of these from Judges",
-    });
-  }
-}
-
-function* samePlaces(workflow: Workflow): Generator<CheckFinding> {
-  const seen = new Map<string, Artifact>();
-  for (const artifact of workflow.artifacts) {
-    const place = JSON.stringify([artifact.file, artifact.section ?? ""]);
-    const first = seen.get(place);
-    if (first === undefined) {
-      seen.set(place, artifact);
-      continue;
-    }
-    const where = artifact.section === undefined ? artifact.file : `${artifact.file}, section ${artifact.section}`;
-    const message = `\`${artifact.name}\` and \`${first.name}\` are the same file: ${where}`;
-    yield errorAt(workflow, artifact.line, "same-file", message, {
-      expected: "a file or a section of its own for every artifact",
-      found: where,
-      hint: `\`${first.name}\` has it in line ${first.line}; give one of them another file`,
     });
   }
 }

@@ -66,7 +66,13 @@ function readFrontMatter(source: string, line: number, file: string, into: Markd
   for (const error of yaml.errors) {
     const place = lineCounter.linePos(error.pos[0]);
     const message = error.message.split("\n")[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "invalid YAML";
-    into.findings.push({ message: `front matter: ${message}`, file, line: line + place.line, column: place.col });
+    into.findings.push({
+      message: `front matter: ${message}`,
+      file,
+      line: line + place.line,
+      column: place.col,
+      hint: "write `key: value`, one a line, every key once; close what is opened, and put values with `:` or `#` in quotes",
+    });
   }
   if (yaml.errors.length > 0) return;
   let value: unknown;

@@ -3,6 +3,7 @@
  * whole (reachability, loops, unknown names) is the business of `check`.
  */
 import { invalid, nearest, type Finding } from "../errors.js";
+import { artifactFileFindings } from "./artifact-files.js";
 import { sha256 } from "./hash.js";
 import { parseDiagram } from "./parse-diagram.js";
 import { parseMarkdown, type Cell, type MarkdownDocument, type MarkdownTable } from "./parse-document.js";
@@ -78,6 +79,7 @@ class Reader {
       transitions: rows.flat(),
       diagram: this.readDiagram(),
     };
+    this.findings.push(...artifactFileFindings(workflow));
     return { workflow, findings: this.findings };
   }
 
@@ -262,12 +264,6 @@ class Reader {
     const name = this.name(cells["Artifact"], "artifact");
     const file = cells["File"]?.text ?? "";
     if (name === undefined) return undefined;
-    if (file === "" || file.startsWith("/") || file.split("/").includes("..")) {
-      this.finding(line, cells["File"]?.column ?? 1, `artifact \`${name}\` has no usable file`, {
-        expected: "a path relative to the task directory, without ..",
-        found: file === "" ? "nothing" : file,
-      });
-    }
     const madeBy = cells["Made by"];
     const by = madeBy?.text ?? "";
     const section = cells["Section"]?.text ?? "";

@@ -238,6 +238,12 @@ describe("spec check on a document with a fault", () => {
       /plam\.schema\.json/,
     ],
     [
+      "an artifact in the place of a record of pawl's",
+      (text) => text.replace("`planning/plan.json`  ", "`./History.jsonl`  "),
+      "History.jsonl",
+      /would overwrite history\.jsonl/,
+    ],
+    [
       "a loop without a bound",
       (text) =>
         text.replace(

@@ -156,20 +156,6 @@ describe("what is declared and not used", () => {
     expect(findings[0]?.message).toContain("report → tests → change → report");
   });
 
-  it("finds two artifacts in one file, but not in two sections of it", () => {
-    const twice = changed(FIX_A_BUG, ["| tests.json    |", "| change.json   |"]);
-    expect(brief(check(twice))).toEqual([
-      { rule: "same-file", severity: "error", line: lineOf(twice, "| tests    | change.json") },
-    ]);
-    const sections = smallWorkflow({ work: "agent `w`", done: "" }, [{ from: "work", to: "done", when: "a.x && b.x" }])
-      .replace("| work | agent `w` | |", "| work | agent `w` | a, b |")
-      .replace(
-        "## Transitions",
-        "## Artifacts\n\n| Artifact | File | Section | Schema | Made by | Judges |\n|-|-|-|-|-|-|\n| a | T.md | A | | agent | |\n| b | T.md | B | | agent | |\n\n## Transitions",
-      );
-    expect(check(sections)).toEqual([]);
-  });
-
   it.each<[string, [string, string], "error" | "warning", string]>([
     [
       "an orchestrator's phase with an agent's artifact",

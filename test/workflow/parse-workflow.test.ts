@@ -102,6 +102,110 @@ describe("a workflow document", () => {
   });
 });
 
+/** The example with another file for the artifact `report`. */
+const withFile = (file: string): string =>
+  changed(FIX_A_BUG, ["| report   | report.json   |", `| report   | ${file} |`]);
+
+describe("an artifact in the place of one of pawl's own records", () => {
+  it.each([
+    "state.json",
+    "./State.JSON",
+    "history.jsonl",
+    "transcript.jsonl",
+    "task.md",
+    "TASK.md",
+    ".//task.md",
+    "fix/runs/1/result.json",
+    "Fix/RUNS/x.json",
+    "verify/runs",
+    "fix",
+    "rehearsal/fix/1/report.json",
+    "./Rehearsal/x.json",
+    ".pawl",
+    "report/.hidden.json",
+  ])("is refused: %s", (file) => {
+    const text = withFile(file);
+    const { findings } = readWorkflow(text, "bug.md");
+    expect(findings).toMatchObject([
+      {
+        message: expect.stringContaining("artifact `report` would overwrite") as string,
+        line: lineOf(text, "| report   |"),
+        found: file,
+        hint: expect.stringContaining("a file of its own") as string,
+      },
+    ]);
+    expect(thrownBy(() => parseWorkflow(text, "bug.md")).kind).toBe("invalid");
+  });
+
+  it("is refused where the document says that the state lives", () => {
+    const text = changed(withFile("./Where.json"), [
+      "version: 1",
+      "version: 1\nstate: { file: where.json, field: phase }",
+    ]);
+    expect(readWorkflow(text, "bug.md").findings).toMatchObject([{ found: "./Where.json" }]);
+  });
+
+  it.each(["report.json", "reports/runs/report.json", "fix/report.json", "fix/reports/runs.json", "a/state.json"])(
+    "is no other file: %s",
+    (file) => {
+      expect(readWorkflow(withFile(file), "bug.md").findings).toEqual([]);
+    },
+  );
+
+  it.each(["history.jsonl", "./Transcript.jsonl", "../state.json", "/state.json", "fix/runs/state.json", ""])(
+    "nor may the state live there: %j",
+    (file) => {
+      const text = changed(FIX_A_BUG, ["version: 1", `version: 1\nstate: { file: "${file}", field: phase }`]);
+      expect(readWorkflow(text, "bug.md").findings).toMatchObject([
+        { message: expect.stringContaining("the state cannot live in") as string, line: lineOf(text, "state:") },
+      ]);
+    },
+  );
+});
+
+describe("artifacts in one place", () => {
+  /** The artifacts `report` and `tests`: file, section, maker. */
+  const sections = (report: [string, string, string], tests: [string, string, string]): string =>
+    changed(
+      FIX_A_BUG,
+      ["| Artifact | File          | Schema        |", "| Artifact | File | Section | Schema |"],
+      ["|----------|---------------|---------------|-", "|-|-|-|-|-"],
+      [
+        "| report   | report.json   | report.json   | agent ",
+        `| report | ${report[0]} | ${report[1]} | | ${report[2]} `,
+      ],
+      ["| change   | change.json   |", "| change   | change.json   | |"],
+      [
+        "| tests    | tests.json    | tests.json    | `run-tests`",
+        `| tests | ${tests[0]} | ${tests[1]} | | ${tests[2]}`,
+      ],
+    );
+
+  it.each<[string, [string, string, string], [string, string, string]]>([
+    ["two in one file", ["a.json", "", "agent"], ["a.json", "", "agent"]],
+    ["two in one file, spelt otherwise", ["out/a.json", "", "agent"], ["./Out//A.json", "", "agent"]],
+    ["two in one section", ["T.md", "Review", "agent"], ["t.md", "review", "agent"]],
+    ["a file, and a section of it", ["T.md", "", "agent"], ["T.md", "Review", "agent"]],
+  ])("are refused: %s", (_what, report, tests) => {
+    const text = sections(report, tests);
+    expect(readWorkflow(text, "bug.md").findings).toMatchObject([
+      {
+        message: expect.stringContaining("`tests` and `report` are in the same place") as string,
+        line: lineOf(text, "| tests |"),
+        hint: expect.stringContaining("another file") as string,
+      },
+    ]);
+  });
+
+  it("may be two sections of one file, even of the one with the state, where agents write them", () => {
+    const twoSections = sections(["TASK.md", "Handoff", "agent"], ["TASK.md", "Review", "agent"]);
+    const text = changed(twoSections, ["version: 1", "version: 1\nstate: { file: TASK.md, field: status }"]);
+    expect(readWorkflow(text, "bug.md").findings).toEqual([]);
+    const byPawl = changed(text, ["| Review | | agent", "| Review | | `run-tests`"]);
+    expect(readWorkflow(byPawl, "bug.md").findings).toMatchObject([{ found: "TASK.md" }]);
+  });
+});
+
 describe("a document that cannot be run", () => {
   const cases: [string, [string, string], RegExp, string | number][] = [
     ["no name", ["workflow: fix-a-bug\n", ""], /`workflow`: expected a name, found nothing/, 1],
@@ -214,6 +318,31 @@ describe("a document that cannot be run", () => {
     expect(error.hint).toContain("pawl spec check");
     expect(error.findings).toEqual(findings);
   });
+
+  it.each(["../report.json", "a/../../b.json", "/etc/passwd", "C:\\x.json", "out/", "."])(
+    "an artifact outside the task directory, or no file at all: %s",
+    (file) => {
+      expect(readWorkflow(withFile(file), "bug.md").findings).toMatchObject([
+        {
+          message: expect.stringContaining("artifact `report` has no usable file") as string,
+          line: lineOf(withFile(file), "| report   |"),
+          found: file,
+          hint: expect.stringContaining("inside the task directory") as string,
+        },
+      ]);
+    },
+  );
+
+  it.each(["limits: { attempts: 3", "limits: a: b", "version: 1", "title: *bold*"])(
+    "front matter that is no YAML is told how it could be: %s",
+    (line) => {
+      const { findings } = readWorkflow(changed(FIX_A_BUG, ["limits: { attempts: 3 }", line]), "bug.md");
+      expect(findings[0]).toMatchObject({
+        message: expect.stringContaining("front matter: ") as string,
+        hint: expect.stringMatching(/in quotes/) as string,
+      });
+    },
+  );
 
   it("says everything that is wrong, not only the first thing", () => {
     const text = changed(FIX_A_BUG, ["version: 1", "version: x"], ["orchestrator", "robot"]);
