@@ -1,26 +1,19 @@
 /** What the README shows has to be true. */
-import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { registeredNames } from "../../src/actions/registry.js";
-import { checkWorkflow } from "../../src/workflow/check.js";
-import { readWorkflow } from "../../src/workflow/parse-workflow.js";
-import { README, README_WORKFLOW, REPORT_SCHEMA } from "../support/readme.js";
-
-const root = new URL("../../", import.meta.url);
-const schema = (name: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(new URL(`system/schemas/${name}`, root), "utf8")) as Record<string, unknown>;
+import { openPawl } from "../../src/index.js";
+import { README, README_SCHEMA, README_WORKFLOW } from "../support/readme.js";
+import { writeAt } from "../support/repository.js";
+import { makeDirectory } from "../support/workspace.js";
 
 describe("the README", () => {
-  it("shows a workflow that passes the check with no finding", () => {
-    const { workflow, findings } = readWorkflow(README_WORKFLOW, "fix-a-bug.md");
-    expect(findings).toEqual([]);
-    const schemas = {
-      "report.schema.json": REPORT_SCHEMA,
-      "changes.schema.json": schema("changes.schema.json"),
-      "eval-report.schema.json": schema("eval-report.schema.json"),
-    };
-    expect(checkWorkflow(workflow, { actions: [...registeredNames], schemas })).toEqual([]);
-    expect(workflow.phases.map(({ name }) => name)).toEqual(["reproduce", "fix", "verify", "done"]);
+  it("shows a workflow that passes the check with no finding, with nothing but what it shows", async () => {
+    const directory = makeDirectory();
+    writeAt(join(directory, "system/workflows/fix-a-bug.md"), README_WORKFLOW);
+    writeAt(join(directory, "system/schemas/report.schema.json"), README_SCHEMA);
+    const pawl = openPawl({ directory });
+    expect(await pawl.checkSpec("fix-a-bug")).toMatchObject({ ok: true, findings: [] });
+    expect((await pawl.newTask({ title: "It is slow", workflow: "fix-a-bug" })).phase).toBe("reproduce");
   });
 
   it("names only commands that exist, and all of them", async () => {

@@ -2,14 +2,14 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { README_WORKFLOW, REPORT_SCHEMA } from "../support/readme.js";
+import { README_SCHEMA, README_WORKFLOW } from "../support/readme.js";
 import { appears, makeCli, type Cli, type TaskFiles } from "../support/cli.js";
 import { writeAt } from "../support/repository.js";
 
 function makeBug(): { cli: Cli; task: TaskFiles } {
   const cli = makeCli();
   cli.write("system/workflows/fix-a-bug.md", README_WORKFLOW);
-  cli.write("system/schemas/report.schema.json", JSON.stringify(REPORT_SCHEMA));
+  cli.write("system/schemas/report.schema.json", README_SCHEMA);
   const coder = cli.agent(
     "coder",
     `if (env.PAWL_PHASE === "reproduce") leave("report", { failing: true });
@@ -25,6 +25,7 @@ function makeBug(): { cli: Cli; task: TaskFiles } {
 describe("the README's own workflow", () => {
   it("goes from a failing test to a merge, once round the loop", () => {
     const { cli } = makeBug();
+    expect(cli.pawl("spec", "check", "fix-a-bug").stdout).toBe("ok  fix-a-bug\n");
     const result = cli.pawl("next", "--auto", "--json");
     expect(result.code, result.stdout).toBe(0);
     expect(result.json().steps.map(({ from, to }) => `${from} → ${to}`)).toEqual([

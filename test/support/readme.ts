@@ -3,13 +3,12 @@ import { readFileSync } from "node:fs";
 
 export const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
-/** The workflow document under "Writing your own workflow". */
-export const README_WORKFLOW =
-  /<!-- example: fix-a-bug -->\s+```markdown\n([\s\S]*?)\n```/.exec(README)?.[1] ?? "the README shows no workflow";
+/** The workflow document under "Writing your own workflow", and the schema that it names and pawl does not ship. */
+export const README_WORKFLOW = example("fix-a-bug.md", "markdown");
+export const README_SCHEMA = example("report.schema.json", "json");
 
-/** The schema that this document names and that pawl does not ship. */
-export const REPORT_SCHEMA = {
-  type: "object",
-  required: ["failing"],
-  properties: { failing: { type: "boolean" } },
-};
+function example(name: string, language: string): string {
+  const block = new RegExp(`<!-- example: ${name} -->\\s+\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``).exec(README)?.[1];
+  if (block === undefined) throw new Error(`the README shows no ${name}`);
+  return `${block}\n`;
+}
