@@ -84,6 +84,17 @@ function read(text: string, file: string): ParsedWorkflow {
   return { workflow, findings: misnamed === undefined ? findings : [misnamed, ...findings] };
 }
 
+/** The prompt for mending an artifact: every role's, and none of its own. */
+const REPAIR = "repair";
+
+/** What the use cases send: `advance`, `answer`, `resume`, and work that failed. Override and redo are no rows of a table. */
+const EVENTS: Known["events"] = [
+  { name: "next", by: ["human", "agent"] },
+  { name: "answer", by: ["human"] },
+  { name: "resume", by: ["human"] },
+  { name: "fail", by: ["pawl"] },
+];
+
 function knownNames(engine: Engine): Known {
   const schemas: Known["schemas"] = {};
   const { root } = engine.workspace;
@@ -91,7 +102,10 @@ function knownNames(engine: Engine): Known {
   return {
     actions: [...registeredNames],
     schemas,
-    roles: listSystemFiles("agents", ".md", root).map(({ name }) => name.replace(/\.md$/, "")),
+    roles: listSystemFiles("agents", ".md", root)
+      .map(({ name }) => name.replace(/\.md$/, ""))
+      .filter((role) => role !== REPAIR),
+    events: EVENTS,
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a check says, and what it has to know besides the document. */
 import { nearest, type Finding } from "../errors.js";
 import type { JsonSchema } from "./condition-types.js";
-import type { Workflow } from "./types.js";
+import type { Sender, Workflow } from "./types.js";
 
 export interface CheckFinding extends Finding {
   rule: string;
@@ -12,11 +12,14 @@ export interface CheckFinding extends Finding {
 
 /** The world around a document: what the program offers, and the schemas beside it. */
 export interface Known {
-  actions: { name: string; kind: "action" | "maker" }[];
+  /** `leaves` are artifacts that an action writes: the record of what it did. */
+  actions: { name: string; kind: "action" | "maker"; leaves?: string[] }[];
   /** By file name; undefined for one that is named but does not exist. */
   schemas: Record<string, JsonSchema | undefined>;
-  /** Roles beyond those that the phases name. */
-  roles?: string[];
+  /** Roles for which there is a prompt. */
+  roles: string[];
+  /** What can be sent, and by whom. */
+  events: { name: string; by: Sender["kind"][] }[];
 }
 
 export type Details = Pick<Finding, "column" | "expected" | "found" | "hint">;

@@ -1,5 +1,5 @@
 /** Does every phase have a way in, a way on, and a way to the end? */
-import { errorAt, warningAt, type CheckFinding } from "./check-finding.js";
+import { errorAt, type CheckFinding } from "./check-finding.js";
 import { isTerminal } from "./graph-edges.js";
 import type { Phase, Workflow } from "./types.js";
 
@@ -45,22 +45,14 @@ export function reachablePhases(workflow: Workflow): Set<string> {
   return reached;
 }
 
+/** A human's override or redo gets anywhere, but that is a way past the table, not one that it shows. */
 function unreachable(workflow: Workflow, phase: Phase): CheckFinding {
-  const powers = (["override", "redo"] as const).filter((power) => workflow.human[power]);
-  const details = {
+  const message = `no task gets to \`${phase.name}\` from the initial phase \`${workflow.initial}\``;
+  return errorAt(workflow, phase.line, "unreachable", message, {
     expected: `a row that leads to ${phase.name} from a phase that can be reached`,
     found: "none",
     hint: "add the row, or remove the phase",
-  };
-  const message = `no task gets to \`${phase.name}\` from the initial phase \`${workflow.initial}\``;
-  if (powers.length === 0) return errorAt(workflow, phase.line, "unreachable", message, details);
-  return warningAt(
-    workflow,
-    phase.line,
-    "unreachable",
-    `${message}, unless by a human's ${powers.join(" or ")}`,
-    details,
-  );
+  });
 }
 
 function* rowsOutOfEnd(workflow: Workflow, phase: Phase): Generator<CheckFinding> {

@@ -1,10 +1,10 @@
 /** Does every name in the document stand for something? */
 import { didYouMean, errorAt, listed, type CheckFinding, type Known } from "./check-finding.js";
-import { ENGINE_VARIABLES, isVariableName } from "./condition-types.js";
-import type { Artifact, Transition, Workflow } from "./types.js";
+import { ENGINE_VARIABLES, isText, isVariableName } from "./condition-types.js";
+import { HUMAN_EVENTS } from "./decide.js";
+import type { Artifact, Phase, Transition, Workflow } from "./types.js";
 
 const SENDERS = ["any", "human", "agent", "pawl"];
-const EVENT_NAME = /^[a-z_][a-z0-9_-]*$/;
 
 export function* checkNames(workflow: Workflow, known: Known): Generator<CheckFinding> {
   const phases = workflow.phases.map(({ name }) => name);
@@ -18,18 +18,21 @@ export function* checkNames(workflow: Workflow, known: Known): Generator<CheckFi
       phases,
     );
   }
-  yield* phaseNames(workflow);
+  for (const phase of workflow.phases) yield* phaseNames(workflow, known, phase);
   for (const artifact of workflow.artifacts) yield* artifactNames(workflow, known, artifact);
   for (const row of workflow.transitions) yield* rowNames(workflow, known, row, phases);
 }
 
-function* phaseNames(workflow: Workflow): Generator<CheckFinding> {
+function* phaseNames(workflow: Workflow, known: Known, phase: Phase): Generator<CheckFinding> {
+  const { name: phaseName, line, who, leaves } = phase;
+  if (who.kind === "agent" && !known.roles.includes(who.role)) {
+    const otherwise = `write its prompt, system/agents/${who.role}.md, or use one of: ${listed(known.roles)}`;
+    yield unknownName(workflow, line, "role", `who works in \`${phaseName}\``, who.role, known.roles, otherwise);
+  }
   const artifacts = workflow.artifacts.map(({ name }) => name);
-  for (const phase of workflow.phases) {
-    for (const name of phase.leaves) {
-      if (artifacts.includes(name)) continue;
-      yield unknownName(workflow, phase.line, "artifact", `what the phase \`${phase.name}\` leaves`, name, artifacts);
-    }
+  for (const name of leaves) {
+    if (artifacts.includes(name)) continue;
+    yield unknownName(workflow, line, "artifact", `what the phase \`${phaseName}\` leaves`, name, artifacts);
   }
 }
 
@@ -50,19 +53,42 @@ function* artifactNames(workflow: Workflow, known: Known, artifact: Artifact): G
     if (artifacts.includes(judged)) continue;
     yield unknownName(workflow, line, "artifact", `what the artifact \`${name}\` judges`, judged, artifacts);
   }
-  if (schema !== undefined && known.schemas[schema] === undefined) {
+  if (schema !== undefined && isText(artifact)) {
+    yield errorAt(workflow, line, "schema", `\`${name}\` is text, which no schema is held against`, {
+      expected: "a schema for a JSON file only",
+      found: schema,
+      hint: "empty the column Schema, or let the artifact be a whole file that ends with .json",
+    });
+  } else if (schema !== undefined && known.schemas[schema] === undefined) {
     const schemas = Object.keys(known.schemas).filter((file) => known.schemas[file] !== undefined);
     yield unknownName(workflow, line, "schema", `the schema of the artifact \`${name}\``, schema, schemas);
   }
-  if (madeBy.kind === "orchestrator" && madeBy.action !== "") {
-    // An action that a row does may write an artifact too: the record of what it did.
-    const done = workflow.transitions.flatMap(({ actions }) => actions.map((call) => call.name));
-    const makers = known.actions.filter(({ name: each, kind }) => kind === "maker" || done.includes(each));
-    const names = [...new Set(makers.map((maker) => maker.name))];
-    if (!names.includes(madeBy.action)) {
-      const about = `who makes the artifact \`${name}\``;
-      yield unknownName(workflow, line, "maker", about, madeBy.action, ["agent", "human", ...names]);
-    }
+  if (madeBy.kind === "orchestrator" && madeBy.action !== "")
+    yield* makerNames(workflow, known, artifact, madeBy.action);
+}
+
+/** Makers are there to make artifacts; some actions leave one too, the record of what they did, when a row does them. */
+function* makerNames(
+  workflow: Workflow,
+  known: Known,
+  { name, line }: Artifact,
+  maker: string,
+): Generator<CheckFinding> {
+  const found = known.actions.find((each) => each.name === maker);
+  if (found?.kind === "maker") return;
+  const makers = known.actions.filter(({ kind, leaves }) => kind === "maker" || leaves?.includes(name));
+  const place = `who makes the artifact \`${name}\``;
+  if (!makers.some((each) => each.name === maker)) {
+    const candidates = ["agent", "human", ...makers.map((each) => each.name)];
+    const left = found?.leaves?.join(", ");
+    const otherwise = left === undefined ? undefined : `\`${maker}\` leaves ${left}: call the artifact so`;
+    yield unknownName(workflow, line, "maker", place, maker, candidates, otherwise);
+  } else if (!workflow.transitions.some(({ actions }) => actions.some((call) => call.name === maker))) {
+    yield errorAt(workflow, line, "maker", `${place}: no row does \`${maker}\``, {
+      expected: `a row with \`${maker}\` under Do`,
+      found: "none",
+      hint: `name \`${maker}\` under Do of the row that it belongs to`,
+    });
   }
 }
 
@@ -70,19 +96,13 @@ function* rowNames(workflow: Workflow, known: Known, row: Transition, phases: st
   const { line } = row;
   if (!phases.includes(row.from)) yield unknownName(workflow, line, "phase", "From", row.from, phases);
   if (!phases.includes(row.to)) yield unknownName(workflow, line, "phase", "To", row.to, [...phases, "stay"]);
-  if (!EVENT_NAME.test(row.event)) {
-    const usable = row.event.toLowerCase().replace(/[^a-z0-9_-]+/g, "_");
-    yield errorAt(workflow, line, "event", `the name of an event is not usable: "${row.event}"`, {
-      expected: "small letters, digits, _ and -",
-      found: row.event,
-      hint: EVENT_NAME.test(usable) ? `did you mean ${usable}?` : "name it by a verb, such as next",
-    });
-  }
   const roles = workflow.phases.flatMap(({ who }) => (who.kind === "agent" ? [who.role] : []));
-  const senders = [...new Set([...SENDERS, ...roles, ...(known.roles ?? [])])];
-  for (const sender of row.by) {
-    if (!senders.includes(sender)) yield unknownName(workflow, line, "sender", "By", sender, senders);
-  }
+  const senders = [...new Set([...SENDERS, ...roles, ...known.roles])];
+  const strangers = row.by.filter((sender) => !senders.includes(sender));
+  for (const sender of strangers) yield unknownName(workflow, line, "sender", "By", sender, senders);
+  const event = known.events.find(({ name }) => name === row.event);
+  if (event === undefined) yield unknownEvent(workflow, known, row);
+  else if (strangers.length === 0) yield* silentSenders(workflow, row, event);
   const actions = known.actions.filter(({ kind }) => kind === "action").map(({ name }) => name);
   for (const { name } of row.actions) {
     if (actions.includes(name)) continue;
@@ -96,12 +116,49 @@ function* rowNames(workflow: Workflow, known: Known, row: Transition, phases: st
   }
 }
 
+function unknownEvent(workflow: Workflow, known: Known, { line, event }: Transition): CheckFinding {
+  const names = known.events.map(({ name }) => name);
+  const otherwise = HUMAN_EVENTS.some((power) => power === event)
+    ? `a human's ${event} needs no row: remove it, and list \`${event}\` under \`human\` in the front matter`
+    : `nothing sends it; use one of: ${listed(names)}`;
+  return unknownName(workflow, line, "event", "Event", event, names, otherwise);
+}
+
+/** A row whose event comes from nobody that it names is never taken. */
+function* silentSenders(
+  workflow: Workflow,
+  { from, event: name, by, line }: Transition,
+  event: Known["events"][number],
+): Generator<CheckFinding> {
+  const phase = workflow.phases.find((each) => each.name === from);
+  if (phase === undefined || phase.who.kind === "nobody") return;
+  const able = sendersIn(phase, event);
+  if (by.some((sender) => able.includes(sender))) return;
+  yield errorAt(workflow, line, "sender", `By: in \`${from}\`, \`${name}\` never comes from ${by.join(", ")}`, {
+    expected: able.length === 0 ? `another event: in ${from} nobody sends ${name}` : `one of: ${able.join(", ")}`,
+    found: by.join(", "),
+    hint: able.length === 0 ? "remove the row" : `write ${able[0] ?? ""} under By, or another event`,
+  });
+}
+
+/** An agent speaks in the phase that it works in, pawl of work that it had done. */
+function sendersIn({ who }: Phase, { by }: Known["events"][number]): string[] {
+  const able = by.flatMap((kind) => {
+    if (kind === "human") return ["human"];
+    if (kind === "agent") return who.kind === "agent" ? ["agent", who.role] : [];
+    return who.kind === "human" ? [] : ["pawl"];
+  });
+  return able.length === 0 ? [] : [...able, "any"];
+}
+
 const KINDS = {
   initial: "a phase",
   phase: "a phase",
   artifact: "an artifact",
   schema: "a file in system/schemas",
   maker: "agent, human, or an action that makes artifacts",
+  role: "a role with a prompt in system/agents",
+  event: "an event that is sent",
   sender: "a sender or a role",
   action: "an action",
 };
@@ -113,10 +170,11 @@ function unknownName(
   place: string,
   found: string,
   candidates: readonly string[],
+  otherwise = `use one of: ${listed(candidates)}`,
 ): CheckFinding {
   return errorAt(workflow, line, rule, `${place}: expected ${KINDS[rule]}, found \`${found}\``, {
     expected: listed(candidates),
     found,
-    hint: didYouMean(found, candidates, `use one of: ${listed(candidates)}`),
+    hint: didYouMean(found, candidates, otherwise),
   });
 }

@@ -2,7 +2,7 @@
 import { errorAt, warningAt, type CheckFinding, type Known } from "./check-finding.js";
 import { parseCondition } from "./condition.js";
 import { ConditionLogic } from "./condition-logic.js";
-import { isRequired } from "./condition-types.js";
+import { isRequired, schemaOf } from "./condition-types.js";
 import { variablesOf, type Formula } from "./formula.js";
 import type { Transition, Workflow } from "./types.js";
 
@@ -58,8 +58,8 @@ function ruleOf(workflow: Workflow, logic: ConditionLogic, row: Transition): Rul
 
 function isAlwaysThere(workflow: Workflow, known: Known, [name = "", ...path]: readonly string[]): boolean {
   if (ALWAYS_THERE.includes(name)) return true;
-  const file = workflow.artifacts.find((artifact) => artifact.name === name)?.schema;
-  const schema = file === undefined ? undefined : known.schemas[file];
+  const artifact = workflow.artifacts.find((each) => each.name === name);
+  const schema = artifact === undefined ? undefined : schemaOf(artifact, known.schemas);
   return schema !== undefined && isRequired(schema, path);
 }
 

@@ -1,7 +1,7 @@
 /** The types of what a condition may name: artifacts by their JSON Schemas, and the numbers that the engine keeps. */
 import { Environment } from "@marcbachmann/cel-js";
 import { parseCondition } from "./condition.js";
-import type { Workflow } from "./types.js";
+import type { Artifact, Workflow } from "./types.js";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -12,6 +12,10 @@ export interface TypedConditions {
   variables: string[];
   /** The fields of a type; without its name, those of all types. */
   fields(type?: string): string[];
+  /** The ways to call a function; none for what is no function. */
+  signatures(name: string): string[];
+  /** A text about types, for people: what a schema describes has no name there. */
+  readable(text: string): string;
 }
 
 /** Names that a condition may use besides the artifacts. */
@@ -47,9 +51,10 @@ export function typedConditions(workflow: Workflow, schemas: Record<string, Json
   declare("waiting", "bool");
   declare("event", "dyn");
   declare("state", "dyn");
-  for (const { name, schema } of workflow.artifacts) {
+  for (const artifact of workflow.artifacts) {
+    const { name } = artifact;
     if (variables.includes(name) || !isVariableName(name)) continue;
-    const content = schema === undefined ? undefined : schemas[schema];
+    const content = schemaOf(artifact, schemas);
     declare(name, content === undefined ? "dyn" : celType(content, name, content, register, 0));
   }
   return {
@@ -61,7 +66,26 @@ export function typedConditions(workflow: Workflow, schemas: Record<string, Json
     },
     variables,
     fields: (type) => (type === undefined ? [...types.values()].flat() : (types.get(type) ?? [])),
+    signatures: (name) =>
+      environment
+        .getDefinitions()
+        .functions.filter((each) => each.name === name)
+        .map(({ signature }) => signature),
+    readable: (text) => text.replace(/\w+/g, (word) => (types.has(word) ? "object" : word)),
   };
+}
+
+/** What a condition sees of a section, or of a file that is no JSON. */
+const TEXT: JsonSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+
+export function isText({ file, section }: Artifact): boolean {
+  return section !== undefined || !file.endsWith(".json");
+}
+
+/** What is known of an artifact's value; undefined when nothing is. */
+export function schemaOf(artifact: Artifact, schemas: Record<string, JsonSchema | undefined>): JsonSchema | undefined {
+  if (isText(artifact)) return TEXT;
+  return artifact.schema === undefined ? undefined : schemas[artifact.schema];
 }
 
 /** The counters that some row counts. */

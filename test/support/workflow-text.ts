@@ -53,10 +53,11 @@ const object = (properties: Record<string, unknown>, required = Object.keys(prop
 
 export const KNOWN: Known = {
   actions: [
-    ...["merge", "ask-human", "wait-for-human", "count", "clear", "reset-rounds", "write-record"].map((name) => ({
+    ...["merge", "ask-human", "wait-for-human", "count", "clear", "reset-rounds"].map((name) => ({
       name,
       kind: "action" as const,
     })),
+    { name: "write-record", kind: "action", leaves: ["record"] },
     ...["count-files", "run-tests"].map((name) => ({ name, kind: "maker" as const })),
   ],
   schemas: {
@@ -73,6 +74,18 @@ export const KNOWN: Known = {
     ),
     "tests.json": object({ overall_pass: { type: "boolean" } }),
   },
+  roles: ["coder", "planner", "w"],
+  events: [
+    { name: "next", by: ["human", "agent"] },
+    { name: "answer", by: ["human"] },
+    { name: "resume", by: ["human"] },
+    { name: "fail", by: ["pawl"] },
+    // Of nobody in particular, for documents that only need a second event.
+    ...["go", "back", "other", "try", "wait", "get_task"].map((name) => ({
+      name,
+      by: ["human" as const, "agent" as const, "pawl" as const],
+    })),
+  ],
 };
 (KNOWN.schemas["change.json"] as Record<string, unknown>)["$defs"] = { size: { type: "integer" } };
 

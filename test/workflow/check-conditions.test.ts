@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { brief, changed, check, FIX_A_BUG, lineOf, parse } from "../support/workflow-text.js";
+import { brief, changed, check, FIX_A_BUG, lineOf, parse, smallWorkflow } from "../support/workflow-text.js";
 
 /** The example with another condition in the row fix → verify. */
 function withCondition(condition: string): string {
@@ -55,6 +55,28 @@ describe("a condition that is not sound", () => {
       "change.files ==",
       "compare like with like",
     ],
+    ["calls an unknown function", "foo(change.files)", "unknown-function", "foo(", "use one of: size, contains"],
+    [
+      "calls a function that is nearly one",
+      'change.note.startWith("a")',
+      "unknown-function",
+      "change.note.startWith",
+      "did you mean startsWith?",
+    ],
+    [
+      "calls a function with what it does not take",
+      "size(change.files) > 0",
+      "condition-type",
+      "size(",
+      "size(string)",
+    ],
+    [
+      "names a field of what has none",
+      'change.note.foo == ""',
+      "unknown-field",
+      "foo",
+      "`change.note` is string, which has no fields",
+    ],
     ["is no bool", "change.files", "condition-type", "change.files", "compare it"],
     [
       "stands after an escaped ||",
@@ -86,6 +108,13 @@ describe("a condition that is not sound", () => {
     expect(found[0]?.hint).toContain(hint);
   });
 
+  it("names a limit where there are none, and is told where they are declared", () => {
+    const text = smallWorkflow({ a: "agent `w`", done: "" }, [{ from: "a", to: "done", when: "visits.a < limits.n" }]);
+    expect(check(text)).toMatchObject([
+      { rule: "unknown-field", hint: "declare it in the front matter: `limits: { n: 3 }`" },
+    ]);
+  });
+
   it("is found in each of its parts", () => {
     const text = withCondition("change.fils > 0 && (chnge.x || true) && visits.fix < 3");
     expect(check(text).filter(({ column }) => column !== undefined)).toMatchObject([
@@ -100,6 +129,39 @@ describe("a condition that is not sound", () => {
       "| stuck, verify | resume| human | `waitin` ",
     ]);
     expect(brief(check(text))).toEqual([{ rule: "unknown-variable", severity: "error", line: lineOf(text, "waitin") }]);
+  });
+});
+
+describe("a condition on text", () => {
+  /** One artifact, `memo`, in the file and section given. */
+  const onText = (file: string, section: string, condition: string): string =>
+    changed(smallWorkflow({ work: "agent `w`", done: "" }, [{ from: "work", to: "done", when: condition }]), [
+      "## Transitions",
+      `## Artifacts\n\n| Artifact | File | Section | Schema | Made by | Judges |\n|-|-|-|-|-|-|\n| memo | ${file} | ${section} | | agent | |\n\n## Transitions`,
+    ]).replace("| work | agent `w` | |", "| work | agent `w` | memo |");
+
+  describe.each([
+    ["a section", "TASK.md", "Memo"],
+    ["a file that is no JSON", "memo.md", ""],
+  ])("of %s", (_what, file, section) => {
+    it.each([
+      ["memo.foo", "unknown-field", "did you mean|use one of: text"],
+      ["memo.text.foo", "unknown-field", "use it as it is"],
+      ["memo == 3", "condition-type", "compare like with like"],
+      ["memo.text == 3", "condition-type", "compare like with like"],
+      ["memo", "condition-type", "such as `memo.text`"],
+      ["memo.text", "condition-type", '== "…"'],
+    ])("is an error: %s", (condition, rule, hint) => {
+      const findings = check(onText(file, section, condition));
+      expect(findings).toMatchObject([{ rule, severity: "error" }]);
+      expect(findings[0]?.hint).toMatch(new RegExp(hint.replace(/[.`…]/g, "\\$&")));
+      // Types of schemas have no names that a person knows.
+      expect(findings[0]?.message).not.toMatch(/_\d/);
+    });
+
+    it.each(['memo.text.contains("PASS")', "memo.text.size() > 3"])("is sound: %s", (condition) => {
+      expect(check(onText(file, section, condition))).toEqual([]);
+    });
   });
 });
 

@@ -19,13 +19,13 @@ describe("the shape of the graph", () => {
     expect(shape(text)).toEqual([{ rule: "unreachable", severity: "error", line: lineOf(text, "| lost | agent") }]);
   });
 
-  it("only warns of it when a human may override", () => {
+  it("finds it though a human may override and redo: that is no way of the table", () => {
     const rows = [
       { from: "a", to: "done" },
       { from: "lost", to: "done" },
     ];
-    const text = smallWorkflow({ a: AGENT, lost: AGENT, done: "" }, rows, "human: [override]\n");
-    expect(shape(text)).toEqual([{ rule: "unreachable", severity: "warning", line: lineOf(text, "| lost | agent") }]);
+    const text = smallWorkflow({ a: AGENT, lost: AGENT, done: "" }, rows, "human: [override, redo]\n");
+    expect(shape(text)).toEqual([{ rule: "unreachable", severity: "error", line: lineOf(text, "| lost | agent") }]);
   });
 
   it("finds a phase without a way out, and blames nothing else for it", () => {

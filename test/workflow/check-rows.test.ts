@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateCondition, parseCondition } from "../../src/workflow/condition.js";
 import { ConditionLogic } from "../../src/workflow/condition-logic.js";
-import { brief, check, lineOf, smallWorkflow, type Row } from "../support/workflow-text.js";
+import { brief, check, KNOWN, lineOf, smallWorkflow, type Row } from "../support/workflow-text.js";
 
 /** Rows from `a`, which all wait for a human, so that nothing but the rows themselves can be wrong. */
 function rows(...list: Partial<Row>[]): string {
@@ -38,11 +38,7 @@ describe("rows that can never be taken", () => {
     ["after all of its values", [{ when: 'event.x in ["p", "q"]' }, { when: 'event.x == "q" && waiting' }]],
   ])("are found %s", (_what, list) => {
     const text = rows(...list).replace("initial: a\n", "initial: a\nlimits: { n: 3 }\n");
-    const found = check(text, {
-      actions: [{ name: "count", kind: "action" }],
-      schemas: {},
-      roles: ["coder", "planner"],
-    });
+    const found = check(text);
     const dead = found.filter(({ rule }) => rule === "dead-row");
     expect(brief(dead)).toEqual([{ rule: "dead-row", severity: "error", line: line(text, list.length - 1) }]);
   });
@@ -72,7 +68,7 @@ describe("rows that can never be taken", () => {
       required,
     });
     const dead = (required: string[]): unknown[] =>
-      check(text, { actions: [], schemas: { "r.json": schema(required) as Record<string, unknown> } }).filter(
+      check(text, { ...KNOWN, schemas: { "r.json": schema(required) as Record<string, unknown> } }).filter(
         ({ rule }) => rule === "dead-row",
       );
     expect(dead(["ok"])).toMatchObject([{ line: line(text, 2) }]);

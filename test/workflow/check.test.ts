@@ -1,21 +1,19 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkWorkflow, type JsonSchema, type Known } from "../../src/workflow/check.js";
-import { readWorkflow } from "../../src/workflow/parse-workflow.js";
+import { openPawl } from "../../src/index.js";
+import { PACKAGE } from "../support/workspace.js";
 import {
   brief,
   changed,
   check,
   DESIGN_EXAMPLE,
   FIX_A_BUG,
-  KNOWN,
   lineOf,
   parse,
   smallWorkflow,
+  type Row,
 } from "../support/workflow-text.js";
-
-const SYSTEM = join(import.meta.dirname, "../../system");
 
 describe("a sound document", () => {
   it("gives no error for the example of the design, and names the row that only its place decides", () => {
@@ -25,22 +23,12 @@ describe("a sound document", () => {
     expect(check(FIX_A_BUG)).toEqual([]);
   });
 
-  it("gives no finding for the global state machine", () => {
-    const file = join(SYSTEM, "workflows/global-state-machine.md");
-    const { workflow, findings } = readWorkflow(readFileSync(file, "utf8"), file);
-    const schemas = Object.fromEntries(
-      readdirSync(join(SYSTEM, "schemas")).map((name): [string, JsonSchema] => [
-        name,
-        JSON.parse(readFileSync(join(SYSTEM, "schemas", name), "utf8")) as JsonSchema,
-      ]),
-    );
-    const actions = workflow.transitions.flatMap((row) =>
-      row.actions.map(({ name }) => ({ name, kind: "action" as const })),
-    );
-    const makers = ["derive-change", "run-tests"].map((name) => ({ name, kind: "maker" as const }));
-    expect(findings).toEqual([]);
-    expect(checkWorkflow(workflow, { actions: [...actions, ...makers], schemas })).toEqual([]);
-  });
+  it.each(readdirSync(join(PACKAGE, "system/workflows")).map((name) => name.replace(/\.md$/, "")))(
+    "gives no finding for the built-in document %s",
+    async (name) => {
+      expect(await openPawl({ directory: PACKAGE }).checkSpec(name)).toMatchObject({ ok: true, findings: [] });
+    },
+  );
 
   it("says of every finding where it is, what was expected and what to do", () => {
     const text = changed(FIX_A_BUG, ["initial: reproduce", "initial: reprodce"], ["report.failing", "report.falling"]);
@@ -91,6 +79,22 @@ describe("names", () => {
     ],
     ["a sender", ["resume| human |", "resume| humen |"], "sender", "humen", "did you mean human?"],
     ["an event", ["| resume|", "| Resume|"], "event", "Resume", "did you mean resume?"],
+    ["an event that nothing is like", ["| resume|", "| nonsense|"], "event", "nonsense", "use one of: next, answer"],
+    ["an event that needs no row", ["| resume|", "| override|"], "event", "override", "under `human`"],
+    [
+      "the role of a phase",
+      ["| fix       | agent `coder`   |", "| fix       | agent `codr` |"],
+      "role",
+      "`codr`",
+      "did you mean coder?",
+    ],
+    [
+      "the role of a phase that nothing is like",
+      ["| fix       | agent `coder`   |", "| fix       | agent `tester` |"],
+      "role",
+      "`tester`",
+      "system/agents/tester.md",
+    ],
   ])("finds %s that does not exist", (_what, change, rule, fragment, hint) => {
     const text = changed(FIX_A_BUG, change);
     const found = check(text).filter((finding) => finding.rule === rule);
@@ -98,12 +102,36 @@ describe("names", () => {
     expect(found[0]?.hint).toContain(hint);
   });
 
-  it.each<[string, [string, string], Partial<Known>]>([
-    ["the role of a phase", ["fix       | next  | any  ", "fix       | next  | coder"], {}],
-    ["a known role", ["fix       | next  | any  ", "fix       | next  | worker"], { roles: ["worker"] }],
-    ["several senders", ["fix       | next  | any  ", "fix       | next  | human, agent, pawl"], {}],
-  ])("accepts %s as a sender", (_what, change, more) => {
-    expect(check(changed(FIX_A_BUG, change), { ...KNOWN, ...more })).toEqual([]);
+  it("says who can make an artifact, and no action that makes nothing", () => {
+    const [finding] = check(changed(FIX_A_BUG, ["`run-tests`", "`do-magic`"])).filter(({ rule }) => rule === "maker");
+    expect(finding?.hint).toBe("use one of: agent, human, count-files, run-tests");
+  });
+
+  it.each<[string, string]>([
+    ["the role of the phase", "coder"],
+    ["somebody who can, among others who cannot", "planner, human, pawl"],
+    ["any agent", "agent"],
+  ])("accepts %s as a sender", (_what, by) => {
+    expect(check(changed(FIX_A_BUG, ["fix       | next  | any  ", `fix       | next  | ${by}`]))).toEqual([]);
+  });
+
+  it.each<[string, Row, string]>([
+    ["a role that works elsewhere", { from: "a", to: "b", by: "planner" }, "human, agent, w, any"],
+    ["an agent, in a human's phase", { from: "b", to: "done", by: "agent" }, "human, any"],
+    ["pawl, which never asks for the next step", { from: "a", to: "b", by: "pawl" }, "human, agent, w, any"],
+    ["an agent that answers", { from: "b", to: "done", by: "agent, w", event: "answer" }, "human, any"],
+    ["an agent that resumes", { from: "a", to: "b", by: "w", event: "resume" }, "human, any"],
+    ["a human who says that work failed", { from: "a", to: "b", by: "human", event: "fail" }, "pawl, any"],
+    ["work that failed where pawl has none done", { from: "b", to: "done", by: "pawl", event: "fail" }, ""],
+  ])("finds a row whose event never comes from its sender: %s", (_what, row, able) => {
+    const text = smallWorkflow({ a: "agent `w`", b: "human", done: "" }, [
+      { ...row, why: "here" },
+      { from: "a", to: "b", event: "go" },
+      { from: "b", to: "done", event: "go" },
+    ]);
+    const findings = check(text);
+    expect(brief(findings)).toEqual([{ rule: "sender", severity: "error", line: lineOf(text, "here") }]);
+    expect(findings[0]?.expected).toBe(able === "" ? "another event: in b nobody sends fail" : `one of: ${able}`);
   });
 
   it.each(["visits", "in", "a-report"])("refuses the artifact name %s, which no condition could say", (name) => {
@@ -112,14 +140,37 @@ describe("names", () => {
     expect(brief(found)).toEqual([{ rule: "artifact-name", severity: "error", line: lineOf(text, `| ${name} |`) }]);
   });
 
-  it("accepts a row's action as the maker of its own record", () => {
-    const text = changed(
-      FIX_A_BUG,
-      ["## Transitions", "| record | record.json | | `write-record` | |\n\n## Transitions"],
-      ["\n\n| record", "\n| record"],
-      ["`merge`", "`merge`, `write-record`"],
-    );
-    expect(check(text)).toEqual([]);
+  describe("the maker of a record", () => {
+    const withRecord = (name: string, ...changes: [string, string][]): string =>
+      changed(
+        FIX_A_BUG,
+        ["## Transitions", `| ${name} | record.json | | \`write-record\` | |\n\n## Transitions`],
+        [`\n\n| ${name}`, `\n| ${name}`],
+        ...changes,
+      );
+
+    it("may be the action of a row that leaves it", () => {
+      expect(check(withRecord("record", ["`merge`", "`merge`, `write-record`"]))).toEqual([]);
+    });
+
+    it("is none as long as no row does it", () => {
+      const text = withRecord("record");
+      const [finding] = check(text);
+      expect(finding).toMatchObject({ rule: "maker", severity: "error", line: lineOf(text, "| record |") });
+      expect(finding?.hint).toContain("under Do");
+    });
+
+    it("is none for an artifact of another name", () => {
+      const [finding] = check(withRecord("memo", ["`merge`", "`merge`, `write-record`"]));
+      expect(finding).toMatchObject({ rule: "maker", hint: "`write-record` leaves record: call the artifact so" });
+    });
+  });
+
+  it("finds a schema that nothing is held against: the artifact is text", () => {
+    const text = changed(FIX_A_BUG, ["| report   | report.json   |", "| report   | report.md     |"]);
+    expect(brief(check(text).filter(({ rule }) => rule === "schema"))).toEqual([
+      { rule: "schema", severity: "error", line: lineOf(text, "report.md") },
+    ]);
   });
 });
 

@@ -31,7 +31,7 @@ describe("the check of the diagram", () => {
     expect(check(DRAWN)).toEqual([]);
     const staying = changed(DRAWN, [
       "| stuck     | resume|",
-      "| stuck | note | human | | | stay |\n| stuck     | resume|",
+      "| stuck | wait | human | | | stay |\n| stuck     | resume|",
     ]);
     expect(check(staying)).toEqual([]);
     expect(check(changed(staying, ["    done --> [*]", "    stuck --> stuck\n    done --> [*]"]))).toEqual([]);
@@ -139,7 +139,7 @@ describe("the diagram made from the table", () => {
   });
 
   it("gives phases with a hyphen an alias, since Mermaid cannot draw them", () => {
-    const text = smallWorkflow({ work: "agent `w`", "agent-review": "agent `r`", done: "" }, [
+    const text = smallWorkflow({ work: "agent `w`", "agent-review": "agent `w`", done: "" }, [
       { from: "work", to: "agent-review", why: "handed over" },
       { from: "agent-review", to: "done", why: "passed" },
     ]);
