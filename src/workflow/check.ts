@@ -8,6 +8,7 @@ import type { CheckFinding, Known } from "./check-finding.js";
 import { checkGraph } from "./check-graph.js";
 import { checkLoops } from "./check-loops.js";
 import { checkNames } from "./check-names.js";
+import { checkReasons } from "./check-reasons.js";
 import { checkRows } from "./check-rows.js";
 import { checkUses } from "./check-uses.js";
 import type { Workflow } from "./types.js";
@@ -20,6 +21,7 @@ export function checkWorkflow(workflow: Workflow, known: Known): CheckFinding[] 
     ...checkNames(workflow, known),
     ...checkUses(workflow),
     ...checkConditions(workflow, known),
+    ...checkReasons(workflow, known),
     ...checkRows(workflow, known),
     ...checkGraph(workflow),
     ...checkLoops(workflow),

@@ -5,6 +5,7 @@
  */
 import { nearest } from "../errors.js";
 import { evaluateCondition, parseCondition, toCel, valueOf } from "./condition.js";
+import { fillSlots, withoutSlots } from "./reason.js";
 import type {
   ArtifactStatus,
   Blocker,
@@ -34,7 +35,7 @@ export function decide(workflow: Workflow, evidence: Evidence, event: Event): De
       to: row.to,
       event: event.name,
       actions: row.actions,
-      reason: reasonOf(row),
+      reason: reasonOf(workflow, evidence, row, event),
       row,
       relied: artifactsIn(workflow, row),
       skipped: [],
@@ -96,12 +97,20 @@ function refusalReason(evidence: Evidence, event: Event, ways: Way[], asked: Way
 }
 
 function wayOf(row: Transition, blockers: Blocker[]): Way {
-  const { to, event, by, when, why, line } = row;
+  const { to, event, by, when, line } = row;
+  const why = withoutSlots(row.why);
   return { to, event, by, when, why, line, open: blockers.length === 0, blockers };
 }
 
-function reasonOf(row: Transition): string {
-  if (row.why !== "") return row.why;
+/** Nothing in a reason stops a transition: what cannot be worked out is told as unknown. */
+function reasonOf(workflow: Workflow, evidence: Evidence, row: Transition, event: Event): string {
+  if (row.why !== "") {
+    return fillSlots(row.why, (source) => {
+      const parsed = parseCondition(source);
+      if ("error" in parsed) return undefined;
+      return valueOf(source, contextFor(workflow, evidence, event, parsed.condition.references));
+    });
+  }
   return row.when === "" ? "nothing stands in the way" : `\`${row.when}\` holds`;
 }
 

@@ -1,4 +1,5 @@
 /** The rows of the table as the arrows of a picture. */
+import { withoutSlots } from "./reason.js";
 import type { Phase, Transition, Workflow } from "./types.js";
 
 /** Mermaid's sign for the start, before an arrow, and for the end, after it. */
@@ -66,7 +67,7 @@ export function stayingEvents(workflow: Workflow, phase: string): string[] {
 
 /** Why a row is taken, in the few words that fit beside an arrow. */
 export function shortReason(row: Transition | undefined): string {
-  const [clause = ""] = (row?.why ?? "").split(/[:;.]\s/);
+  const [clause = ""] = withoutSlots(row?.why ?? "").split(/[:;.]\s/);
   const words = clause.replace(/[:;]/g, " ").trim();
   if (words.length <= MAX_LABEL) return words;
   const cut = words.slice(0, MAX_LABEL);

@@ -1,5 +1,6 @@
 /** A workflow as the configuration of an XState (version 5) machine: for people who have tools for those. */
 import { describeWorker, isTerminal } from "./graph-edges.js";
+import { withoutSlots } from "./reason.js";
 import type { Workflow } from "./types.js";
 
 export interface XStateMachine {
@@ -37,7 +38,7 @@ export function toXState(workflow: Workflow): XStateMachine {
         ...(row.actions.length === 0
           ? {}
           : { actions: row.actions.map(({ name, args }) => [name, ...args].join(" ")) }),
-        ...(row.why === "" ? {} : { description: row.why }),
+        ...(row.why === "" ? {} : { description: withoutSlots(row.why) }),
         meta: { by: row.by },
       });
     }

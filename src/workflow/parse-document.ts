@@ -36,7 +36,9 @@ export interface Cell {
   /** The code spans in it, in order. */
   codes: string[];
   line: number;
-  /** Column of the first character, or of the first code span's content where there is one. */
+  /** Column of the first character. */
+  start: number;
+  /** Column of the first code span's content, where there is one; else of the first character. */
   column: number;
 }
 
@@ -126,8 +128,14 @@ function readCell(cell: TableCell): Cell {
     if ("children" in node) node.children.forEach(visit);
   };
   visit(cell);
-  column ??= cell.children[0]?.position?.start.column ?? cell.position?.start.column ?? 1;
-  return { text: plainText(cell).trim(), codes, line: cell.position?.start.line ?? 1, column };
+  const start = cell.children[0]?.position?.start.column ?? cell.position?.start.column ?? 1;
+  return {
+    text: plainText(cell).trim(),
+    codes,
+    line: cell.position?.start.line ?? 1,
+    start,
+    column: column ?? start,
+  };
 }
 
 function plainText(node: Nodes): string {

@@ -193,7 +193,7 @@ class Reader {
     return table.rows.flatMap((row) => {
       const cells: Record<string, Cell> = {};
       for (const [column, index] of places) {
-        cells[column] = row.cells[index] ?? { text: "", codes: [], line: row.line, column: 1 };
+        cells[column] = row.cells[index] ?? emptyCell(row.line);
       }
       if (row.cells.length > table.header.length) {
         this.finding(row.line, 1, `this row has ${row.cells.length} cells, the table ${table.header.length} columns`, {
@@ -289,7 +289,7 @@ class Reader {
 
   /** One row of the table stands for as many transitions as it names phases under From. */
   private transitions(cells: Record<string, Cell>, line: number): Transition[] | undefined {
-    const cell = (column: string): Cell => cells[column] ?? { text: "", codes: [], line, column: 1 };
+    const cell = (column: string): Cell => cells[column] ?? emptyCell(line);
     for (const column of ["From", "Event", "By", "To"]) {
       if (cell(column).text !== "") continue;
       this.finding(line, cell(column).column, `this row has nothing under ${column}`, {
@@ -315,6 +315,7 @@ class Reader {
       why: cell("Why").text,
       line,
       whenColumn: when.column,
+      whyColumn: cell("Why").start,
     }));
   }
 
@@ -354,6 +355,10 @@ class Reader {
   private finding(line: number, column: number, message: string, more: Partial<Finding> = {}): void {
     this.findings.push({ message, file: this.file, line, column, ...more });
   }
+}
+
+function emptyCell(line: number): Cell {
+  return { text: "", codes: [], line, start: 1, column: 1 };
 }
 
 function names(cell: Cell | undefined): string[] {

@@ -64,11 +64,12 @@ export interface Transition {
   when: string;
   actions: ActionCall[];
   to: string;
-  /** For people: why this row is taken. */
+  /** For people: why this row is taken. `{expression}` in it is worked out when it is. */
   why: string;
   line: number;
-  /** Column of the condition's first character in the document, for messages about it. */
+  /** Columns of the first characters of condition and reason in the document, for messages about them. */
   whenColumn: number;
+  whyColumn: number;
 }
 
 export interface ActionCall {

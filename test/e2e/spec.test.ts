@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeCli, makeTask, NOT_OK, OK, PACKAGE, refuse, type Cli } from "../support/cli.js";
+import { makeCli, makeTask, NOT_OK, OK, PACKAGE, PLAN, refuse, type Cli } from "../support/cli.js";
 
 const BUILT_IN = readFileSync(join(PACKAGE, "system/workflows/global-state-machine.md"), "utf8");
 const OWN = "system/workflows/global-state-machine.md";
@@ -82,6 +82,54 @@ describe("the document is the program", () => {
     expect(cli.pawl("spec", "list").stdout).toMatch(
       /global-state-machine +8 +system\/workflows\/global-state-machine\.md +My own machine/,
     );
+  });
+});
+
+describe("a question that blocks the plan", () => {
+  const ASKING = {
+    ...PLAN,
+    questions: [
+      { text: "Which language?", blocking: true },
+      { text: "Which colour?", blocking: false },
+      { text: "For whom?", blocking: true },
+    ],
+  };
+  const ASKED = "the plan asks: Which language?; For whom?";
+
+  it("is asked wherever the task says that it waits", () => {
+    const cli = makeCli();
+    const task = makeTask(cli);
+    task.write("planning/plan.json", ASKING);
+    expect(cli.pawl("next", "--dry-run", "--json").json().reason).toContain(ASKED);
+    expect(cli.pawl("next", "--json").json()).toMatchObject({ to: "planning", reason: ASKED, waiting: ASKED });
+    expect(task.readJson("state.json")).toMatchObject({ waiting: { reason: ASKED } });
+    expect(cli.pawl("history", "--json").json().events.at(-1)).toMatchObject({ reason: ASKED });
+    expect(cli.pawl("status").stdout).toContain(ASKED);
+  });
+
+  it("closes codegen too, when the plan got it after planning's gate", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "plan_review");
+    task.write("planning/plan.json", ASKING);
+    const reviewer = cli.agent("reviewer", `leave("plan_review", ${JSON.stringify(OK)});`);
+    const planner = cli.agent("planner", `leave("plan", ${JSON.stringify(PLAN)});`);
+    cli.config({ agents: { plan_reviewer: { command: reviewer }, planner: { command: planner } } });
+    expect(cli.pawl("next", "--json").json()).toMatchObject({ from: "plan_review", to: "planning", reason: ASKED });
+    expect(cli.pawl("next", "--json").json()).toMatchObject({ from: "planning", to: "plan_review" });
+    expect(task.read("planning/runs/2/prompt.md")).toContain(`From plan_review: ${ASKED}.`);
+  });
+
+  it("waits for its answer where planning was done as often as the limits allow, and the answer goes there", () => {
+    const cli = makeCli();
+    editRow(cli, "planning_rounds: 6", "planning_rounds: 1");
+    const task = makeTask(cli, "plan_review");
+    task.write("planning/plan.json", ASKING);
+    cli.config({
+      agents: { plan_reviewer: { command: cli.agent("r", `leave("plan_review", ${JSON.stringify(OK)});`) } },
+    });
+    expect(cli.pawl("next", "--json").json()).toMatchObject({ to: "plan_review", waiting: ASKED });
+    expect(cli.pawl("resume", "--note", "English, for all", "--json").json()).toMatchObject({ to: "planning" });
+    expect(task.readJson("state.json")).toMatchObject({ phase: "planning", note: "English, for all" });
   });
 });
 
@@ -230,6 +278,34 @@ describe("spec check on a document with a fault", () => {
       (text) => text.replace("`plan_review.ok && plan", "`plan_review.ok && && plan"),
       "&& &&",
       /./,
+    ],
+    [
+      "a role without a prompt of its own",
+      (text) => text.replace("| agent `coder`   ", "| agent `repair`  "),
+      "`repair`",
+      /expected a role .* found `repair`/,
+    ],
+    [
+      "an event that nothing sends",
+      (text) => text.replace("| revert                                       | answer |", "| revert | anwser |"),
+      "anwser",
+      /expected an event .* found `anwser`/,
+    ],
+    [
+      "a sender that never sends it there",
+      (text) =>
+        text.replace(
+          "| revert                                       | answer | human |",
+          "| revert | answer | coder |",
+        ),
+      "| coder |",
+      /in `revert`, `answer` never comes from coder/,
+    ],
+    [
+      "a reason that tells of nothing",
+      (text) => text.replace("{change.out_of_scope}", "{change.out_of_scop}"),
+      "{change.out_of_scop}",
+      /out_of_scop/,
     ],
     [
       "a schema that does not exist",

@@ -46,6 +46,7 @@ describe("a workflow document", () => {
       why: "",
       line: lineOf(FIX_A_BUG, "`merge`"),
       whenColumn: row.indexOf("tests.overall_pass") + 1,
+      whyColumn: 1,
     });
   });
 
