@@ -70,12 +70,11 @@ function validateWith(validate: CompiledSchema, schema: JsonSchema, value: unkno
   const part = schema["x-lift"];
   const lifted = typeof part === "string" && isObject(value) && isObject(value[part]) ? { ...value[part] } : {};
   const top = isObject(value) ? Object.keys(value) : [];
-  if (!validate(value)) {
-    // `if` only repeats what its `then` says better.
-    const errors = (validate.errors ?? []).filter((error) => error.keyword !== "if");
-    return errors.map((error) => findingOf(error, value, schema, file));
-  }
-  return typeof part === "string" ? lift(value as Record<string, unknown>, top, lifted, part, file) : [];
+  // `if` only repeats what its `then` says better.
+  const errors = validate(value) ? [] : (validate.errors ?? []).filter((error) => error.keyword !== "if");
+  const findings = errors.map((error) => findingOf(error, value, schema, file));
+  const isLifted = typeof part === "string" && isObject(value);
+  return unique(isLifted ? [...findings, ...lift(value, top, lifted, part, file)] : findings);
 }
 
 async function compile(schema: JsonSchema, hash: string, name: string): Promise<CompiledSchema> {
@@ -125,6 +124,12 @@ function lift(
     }
   }
   return findings;
+}
+
+/** Two rules of a schema may ask for the same. */
+function unique(findings: Finding[]): Finding[] {
+  const said = new Set<string>();
+  return findings.filter(({ message }) => !said.has(message) && said.add(message));
 }
 
 function findingOf(error: SchemaError, value: unknown, schema: JsonSchema, file: string): Finding {

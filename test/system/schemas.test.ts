@@ -225,10 +225,69 @@ for (const schema of ["plan-review.schema.json", "code-review.schema.json"]) {
   );
   add(
     schema,
+    "an aggregate and a reviewer that are against the top",
+    { ok: true, aggregate: NOT_OK, reviewers: [{ ok: false, decision: "needs_changes" }] },
+    "/aggregate/ok: expected true, found false",
+    "/reviewers/0/ok: expected true, found false",
+    '/reviewers/0/decision: expected "accepted", found "needs_changes"',
+  );
+  add(
+    schema,
     "only ok at the top, and another in the aggregate",
     { ok: true, aggregate: NOT_OK },
     "/aggregate/ok: expected true, found false",
   );
+  const BLOCKED = { ok: false, decision: "blocked", blocking_issues: ["x"] };
+  const APPROVED = { ok: true, decision: "accepted" };
+  const disapproval = [
+    "/reviewers/1/ok: expected true, found false",
+    '/reviewers/1/decision: expected "accepted", found "blocked"',
+  ];
+  add(schema, "ok, though a reviewer is not", { ...REVIEW, reviewers: [APPROVED, BLOCKED] }, ...disapproval);
+  add(
+    schema,
+    "an aggregate that is ok, though a reviewer is not",
+    { aggregate: REVIEW, reviewers: [APPROVED, BLOCKED] },
+    ...disapproval,
+  );
+  add(
+    schema,
+    "ok at the top and in the aggregate, though a reviewer is not",
+    { ...REVIEW, aggregate: REVIEW, reviewers: [APPROVED, BLOCKED] },
+    ...disapproval,
+  );
+  for (const [verdict, given] of [
+    ["ok", REVIEW],
+    ["not ok", NOT_OK],
+  ] as const) {
+    const besides = verdict === "ok" ? ["/reviewers/0/ok: expected true, found false"] : [];
+    add(
+      schema,
+      `${verdict}, with a reviewer that is ok and blocks`,
+      { ...given, reviewers: [{ ok: true, decision: "blocked" }] },
+      '/reviewers/0/decision: expected "accepted", found "blocked"',
+    );
+    add(
+      schema,
+      `${verdict}, with a reviewer that is ok and has an issue that blocks`,
+      { ...given, reviewers: [{ ...APPROVED, blocking_issues: ["x"] }] },
+      '/reviewers/0/blocking_issues: expected an empty list, found ["x"]',
+    );
+    add(
+      schema,
+      `${verdict}, with a reviewer that is not ok and accepts`,
+      { ...given, reviewers: [{ ok: false, decision: "accepted" }] },
+      `/reviewers/0/decision: expected ${against}, found "accepted"`,
+      ...besides,
+    );
+    add(
+      schema,
+      `an aggregate that is ${verdict}, with a reviewer that is not ok and accepts`,
+      { aggregate: given, reviewers: [{ ok: false, decision: "accepted" }] },
+      `/reviewers/0/decision: expected ${against}, found "accepted"`,
+      ...besides,
+    );
+  }
   add(
     schema,
     "a reviewer without a verdict",
@@ -364,6 +423,28 @@ describe("a value that fits", () => {
     const value = without(plan, "questions");
     expect(await validate("plan.schema.json", value, "a.json")).toEqual([]);
     expect(value["questions"]).toEqual([]);
+  });
+});
+
+describe("several reviewers", () => {
+  const yes = { name: "a", ok: true, decision: "accepted" };
+  const no = { name: "b", ok: false, decision: "blocked", blocking_issues: ["x"] };
+  const both = ["plan-review.schema.json", "code-review.schema.json"].flatMap((schema) =>
+    [(verdict: Json): Json => verdict, (verdict: Json): Json => ({ aggregate: verdict })].map(
+      (place): [string, (verdict: Json) => Json] => [schema, place],
+    ),
+  );
+
+  it.each(both)("%s: may all be ok; and a verdict may be stricter than they are", async (schema, place) => {
+    for (const [verdict, reviewers] of [
+      [REVIEW, [yes]],
+      [REVIEW, [yes, { ...yes, reasons: ["fine"], blocking_issues: [] }]],
+      [NOT_OK, [yes, no]],
+      [NOT_OK, [yes, yes]],
+    ] as const) {
+      const value = structuredClone({ ...place(verdict), reviewers });
+      expect(await validate(schema, value, "a.json")).toEqual([]);
+    }
   });
 });
 
