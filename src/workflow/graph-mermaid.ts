@@ -36,10 +36,11 @@ export function mermaidId(name: string): string {
   return name.replaceAll("-", "_");
 }
 
-/** A label must not end its line or begin a comment, a tag or an entity. */
+/** A label must not end its line or begin a comment, a tag or an entity, and Mermaid 10 takes no second colon in a line. */
 function plain(text: string): string {
   return text
     .replace(/%%|[;#<>"]/g, " ")
     .replace(/\s+/g, " ")
-    .trim();
+    .trim()
+    .replaceAll(":", "#58;");
 }

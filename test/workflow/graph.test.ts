@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toDot } from "../../src/workflow/graph-dot.js";
@@ -6,7 +8,9 @@ import { layOut } from "../../src/workflow/graph-layout.js";
 import { toMermaid } from "../../src/workflow/graph-mermaid.js";
 import { toSvg } from "../../src/workflow/graph-svg.js";
 import { toXState } from "../../src/workflow/graph-xstate.js";
+import { parseWorkflow } from "../../src/workflow/parse-workflow.js";
 import { FIX_A_BUG, parse, smallWorkflow, type Row } from "../support/workflow-text.js";
+import { PACKAGE } from "../support/workspace.js";
 
 const BUG = parse(FIX_A_BUG);
 const MARK = { current: "fix", visited: ["reproduce"] };
@@ -46,9 +50,21 @@ describe("Mermaid", () => {
 
   it("survives names and labels that Mermaid cannot take", () => {
     const text = toMermaid(NASTY);
-    expect(text).toContain("a --> b_c : says b & \\ more<br>go: went");
+    expect(text).toContain("a --> b_c : says b & \\ more<br>go#58; went");
     expect(text).toContain("b_c --> b_c : wait");
   });
+
+  it.each(readdirSync(join(PACKAGE, "system/workflows")))(
+    "has one colon in each arrow of %s: 10 takes no more",
+    (name) => {
+      const workflow = parseWorkflow(readFileSync(join(PACKAGE, "system/workflows", name), "utf8"), name);
+      const arrowLines = toMermaid(workflow, { current: "done" })
+        .split("\n")
+        .filter((line) => line.includes("-->"));
+      expect(arrowLines.join("\n")).toContain("answer#58;");
+      for (const line of arrowLines) expect(line.split(":").length, line).toBeLessThanOrEqual(2);
+    },
+  );
 });
 
 describe("DOT", () => {
