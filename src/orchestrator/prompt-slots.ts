@@ -31,7 +31,13 @@ export async function promptSlots(
     evidence: evidenceText(context, judgedBy(context, phase)),
     came_from:
       actor.cause === undefined ? "This is the first time." : `From ${actor.cause.from}: ${actor.cause.reason}.`,
-    review_findings: actor.cause === undefined ? NOTHING : evidenceText(context, actor.cause.artifacts),
+    review_findings:
+      actor.cause === undefined
+        ? NOTHING
+        : evidenceText(
+            context,
+            actor.cause.artifacts.filter((name) => name !== "plan"),
+          ),
     last_failure: actor.lastFailure ?? NOTHING,
     human_note: typeof note === "string" && note !== "" ? note : NOTHING,
     artifacts: artifactsText(context, phase),

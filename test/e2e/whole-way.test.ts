@@ -88,7 +88,7 @@ function expectSteps(steps: Printed["steps"]): void {
     "review → test",
     "test → accept",
   ]);
-  expect(steps[1]?.reason).toBe("the plan review asks for changes");
+  expect(steps[1]?.reason).toBe("the plan review asks for changes: No file greets anybody");
   expect(steps[6]?.reason).toBe("the tests failed");
 }
 
@@ -97,7 +97,7 @@ function expectPrompts(task: TaskFiles): void {
   const prompt = (phase: string, attempt: number): string => task.read(`${phase}/runs/${attempt}/prompt.md`);
   expect(prompt("planning", 1)).toContain("A file hello.txt that says hello.");
   expect(prompt("planning", 1)).toContain("This is the first time.");
-  expect(prompt("planning", 2)).toContain("From plan_review: the plan review asks for changes.");
+  expect(prompt("planning", 2)).toContain("From plan_review: the plan review asks for changes: No file greets anybody.");
   expect(prompt("planning", 2)).toContain("No file greets anybody.");
   expect(prompt("planning", 2)).toContain("Plan hello.txt.");
   expect(prompt("codegen", 1)).not.toContain("expected hello in hello.txt");
