@@ -37,8 +37,7 @@ function part(from: unknown, answer: Answer): unknown {
     case "choice":
       return answer.choice;
     case "notes":
-      if (notes.length > 0) return notes;
-      return answer.choice === undefined ? undefined : [answer.choice];
+      return answer.choice === undefined && notes.length === 0 ? undefined : notes;
     case "issues":
       if (answer.choice === undefined) return undefined;
       return answer.choice === "accepted" ? [] : notes;

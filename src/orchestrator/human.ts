@@ -1,6 +1,6 @@
 /** What only humans may do: answer, resume, redo, override. Always through the table or with a reason, always on record. */
 import { join } from "node:path";
-import { usage } from "../errors.js";
+import { refused, usage } from "../errors.js";
 import { loadSchema, type JsonSchema } from "../system/schemas.js";
 import { archiveArtifact } from "../task/archive.js";
 import { writeFileDurably } from "../task/atomic-file.js";
@@ -145,6 +145,8 @@ async function decideAnswer(
 ): Promise<Step> {
   const event: Event = { name: "answer", by: senderOf(context, task.state), payload };
   const decision = decide(context.workflow, evidence, event);
+  const unfit = brought.map(({ name }) => evidence.artifacts[name]).find((status) => status?.condition === "invalid");
+  if (unfit !== undefined) throw answerRefused(context, unfit);
   if (decision.kind === "refusal") throw refusalError(context, decision);
   const note = payload.note === undefined || payload.note === "" ? "" : `: ${payload.note}`;
   return carryOut(context, task, { ...decision, reason: `${decision.reason}${note}` }, event, evidence, { brought });
@@ -228,9 +230,9 @@ function unknownChoice(context: TaskContext, phase: string, choice: string, choi
   });
 }
 
-function answerRefused(context: TaskContext, status: ArtifactStatus): Error {
-  return usage(`the answer does not make a valid ${status.file}: ${status.findings[0]?.message ?? ""}`, {
-    hint: `leave ${join(context.dir, status.file)} yourself`,
-    findings: status.findings,
-  });
+function answerRefused(context: TaskContext, { file, findings, condition }: ArtifactStatus): Error {
+  const message = `the answer does not make a valid ${file}: ${findings[0]?.message ?? ""}`;
+  // What it would judge is not there: no other words would help.
+  if (condition !== "invalid") return refused(message, { findings, hint: `see \`pawl why ${context.id}\`` });
+  return usage(message, { findings, hint: `pawl answer <choice> --note "…" [--to PHASE] ${context.id}` });
 }

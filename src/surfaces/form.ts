@@ -32,7 +32,9 @@ async function askObject(schema: JsonSchema, path: string, asker: FormAsker): Pr
   );
   const value: Record<string, unknown> = {};
   for (const name of names) {
-    const { property, required } = fieldNow(schema, name, value);
+    const field = fieldNow(schema, name, value);
+    if (field === null) continue;
+    const { property, required } = field;
     if (OWN_PARTS.includes(String(property["x-answer"]))) continue;
     const label = path === "" ? name : `${path}, ${name}`;
     if (!required && !answered(await asker.confirm(`${label}: fill it in?${about(property)}`))) continue;
@@ -46,17 +48,18 @@ interface Field {
   required: boolean;
 }
 
-/** A field as the conditions of the schema have it after the answers so far: a verdict of ok leaves only one decision. */
-function fieldNow(schema: JsonSchema, name: string, value: Record<string, unknown>): Field {
+/** A field as the conditions of the schema have it after the answers so far: one decision is left, or none at all (null). */
+function fieldNow(schema: JsonSchema, name: string, value: Record<string, unknown>): Field | null {
   const rules = ((schema["allOf"] ?? []) as { if?: JsonSchema; then?: JsonSchema }[])
     .filter((rule) => rule.if !== undefined && holds(rule.if, value))
     .map((rule) => rule.then ?? {});
   const parts = [schema, ...rules];
+  const properties = parts.map(
+    (part) => (part["properties"] as Record<string, JsonSchema | false> | undefined)?.[name],
+  );
+  if (properties.includes(false)) return null;
   return {
-    property: Object.assign(
-      {},
-      ...parts.map((part) => (part["properties"] as Record<string, JsonSchema> | undefined)?.[name]),
-    ) as JsonSchema,
+    property: Object.assign({}, ...properties) as JsonSchema,
     required: parts.some((part) => (part["required"] as string[] | undefined)?.includes(name) === true),
   };
 }

@@ -190,6 +190,8 @@ function describe(
       return say(params["limit"] === 0 ? "an empty list" : `at most ${String(params["limit"])} entries`);
     case "minLength":
       return say("text that is not empty");
+    case "false schema":
+      return say("nothing, with what else was said");
     default:
       return say(error.message ?? keyword);
   }

@@ -186,7 +186,7 @@ describe("answer", () => {
     cli.pawl("override", "accept", "--reason", "only the answers matter here");
     const cases: [string[], number, RegExp][] = [
       [["answer", "maybe"], 2, /`maybe` is no answer in accept; expected one of: accepted, rejected, deferred/],
-      [["answer", "rejected", "--note", "x"], 1, /\/target expected/],
+      [["answer", "rejected", "--note", "x"], 2, /\/target expected/],
       [
         ["answer", "rejected", "--to", "test", "--note", "x"],
         1,

@@ -97,7 +97,9 @@ function expectPrompts(task: TaskFiles): void {
   const prompt = (phase: string, attempt: number): string => task.read(`${phase}/runs/${attempt}/prompt.md`);
   expect(prompt("planning", 1)).toContain("A file hello.txt that says hello.");
   expect(prompt("planning", 1)).toContain("This is the first time.");
-  expect(prompt("planning", 2)).toContain("From plan_review: the plan review asks for changes: No file greets anybody.");
+  expect(prompt("planning", 2)).toContain(
+    "From plan_review: the plan review asks for changes: No file greets anybody.",
+  );
   expect(prompt("planning", 2)).toContain("No file greets anybody.");
   expect(prompt("planning", 2)).toContain("Plan hello.txt.");
   expect(prompt("codegen", 1)).not.toContain("expected hello in hello.txt");

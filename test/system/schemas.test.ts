@@ -377,9 +377,15 @@ add(
 );
 add(
   "decision.schema.json",
-  "no reason",
-  { ...decision, reasons: [] },
+  "a rejection without a reason",
+  { ...decision, verdict: "rejected", target: "codegen", reasons: [] },
   "/reasons: expected at least 1 entries, found []",
+);
+add(
+  "decision.schema.json",
+  "an acceptance that sends the task back",
+  { ...decision, verdict: "accepted", target: "codegen" },
+  '/target: expected nothing, with what else was said, found "codegen"',
 );
 add(
   "decision.schema.json",
