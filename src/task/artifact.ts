@@ -1,10 +1,10 @@
 /** One artifact as it stands on the disk: read, parsed and held against its schema. Whether it is fresh is decided elsewhere. */
-import { lstatSync, readFileSync } from "node:fs";
 import { codeOf, type Finding } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Artifact } from "../workflow/types.js";
 import { resolveInside } from "./paths.js";
-import { parseStrictJson } from "./strict-json.js";
+import { foundInstead, isUnfit, NO_LINK, readPlainFile } from "./plain-file.js";
+import { MAX_BYTES, parseStrictJson } from "./strict-json.js";
 
 /** Holds a value against a schema; may fill in defaults. No finding means valid. */
 export type Validate = (schema: string, value: unknown, file: string) => Promise<Finding[]>;
@@ -20,23 +20,10 @@ export async function readArtifact(directory: string, artifact: Artifact, valida
   if ("error" in place) return { condition: "invalid", findings: [place.error] };
   let bytes: Buffer;
   try {
-    if (!lstatSync(place.path).isFile()) {
-      return invalidArtifact({
-        message: `${file} is not a plain file`,
-        file,
-        expected: "a file",
-        found: "something else",
-      });
-    }
-    bytes = readFileSync(place.path);
+    bytes = readPlainFile(place.path, MAX_BYTES, NO_LINK);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return missingArtifact(artifact);
-    return invalidArtifact({
-      message: `${file} cannot be read: ${codeOf(error) ?? "error"}`,
-      file,
-      expected: "a readable file",
-      found: codeOf(error) ?? "an error",
-    });
+    return { condition: "invalid", findings: [unreadable(file, error)] };
   }
   if (artifact.section !== undefined) return readSectionArtifact(bytes.toString("utf8"), artifact, artifact.section);
   const hash = sha256(bytes);
@@ -67,6 +54,9 @@ export function missingArtifact(artifact: Artifact, empty = false): ReadArtifact
   };
 }
 
-function invalidArtifact(finding: Finding): ReadArtifact {
-  return { condition: "invalid", findings: [finding] };
+function unreadable(file: string, error: unknown): Finding {
+  const found = foundInstead(error);
+  return isUnfit(error)
+    ? { message: `${file} is not a plain file`, file, expected: "a file", found }
+    : { message: `${file} cannot be read: ${found}`, file, expected: "a readable file", found };
 }

@@ -2,9 +2,11 @@
  * history.jsonl: every event of a task, one a line, each sealed with the hash of the one before. Never rewritten, only
  * appended to; its end is read without reading the rest.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { codeOf, type Finding } from "../errors.js";
 import { canonicalJson, sha256 } from "../workflow/hash.js";
+import { NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
+import { MAX_BYTES } from "./strict-json.js";
 
 export interface HistoryEvent {
   seq: number;
@@ -48,23 +50,24 @@ export interface HistoryTail {
 }
 
 const CHUNK = 16 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 export function readTail(file: string): HistoryTail {
   let fd: number;
   try {
-    fd = openSync(file, "r");
+    fd = openPlainFile(file, NO_LINK);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return { last: null, torn: Buffer.alloc(0) };
-    throw error;
+    throw unusable(file, error);
   }
   try {
-    return readTailOf(fd);
+    return readTailOf(fd, file);
   } finally {
     closeSync(fd);
   }
 }
 
-function readTailOf(fd: number): HistoryTail {
+function readTailOf(fd: number, file: string): HistoryTail {
   let start = fstatSync(fd).size;
   let bytes: Buffer = Buffer.alloc(0);
   while (start > 0) {
@@ -77,6 +80,8 @@ function readTailOf(fd: number): HistoryTail {
     const end = bytes.lastIndexOf(0x0a);
     const before = end <= 0 ? -1 : bytes.lastIndexOf(0x0a, end - 1);
     if (before >= 0) break;
+    // The state file holds its last event, and is no longer than that.
+    if (bytes.length > 2 * MAX_BYTES) throw unusable(file, new Error(`its last line has more than ${MAX_BYTES} bytes`));
   }
   const end = bytes.lastIndexOf(0x0a);
   if (end < 0) return { last: null, torn: bytes };
@@ -89,13 +94,7 @@ function readTailOf(fd: number): HistoryTail {
  * completed, or refused, when the task is loaded.
  */
 export function readHistory(file: string): { events: HistoryEvent[]; lines: number[]; findings: Finding[] } {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return { events: [], lines: [], findings: [] };
-    throw error;
-  }
+  const text = readIfThere(file, MOST_BYTES, NO_LINK)?.toString("utf8") ?? "";
   const events: HistoryEvent[] = [];
   const lines: number[] = [];
   const findings: Finding[] = [];

@@ -2,10 +2,11 @@
  * One at a time. The lock is the kernel's, on a file that is never replaced (of a task, its history): it ends with the process
  * that holds it, however that ends.
  */
-import { closeSync, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
 import { failed, messageOf, refused } from "../errors.js";
+import { isUnfit, NO_LINK, openPlainFile, unusable } from "./plain-file.js";
 
 export interface Lock {
   /** Open for appending. */
@@ -43,8 +44,9 @@ function loadNative(): Native {
 
 function openForLock(file: string): number {
   try {
-    return openSync(file, "a+");
+    return openPlainFile(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK);
   } catch (error) {
+    if (isUnfit(error)) throw unusable(file, error);
     throw failed(`cannot open ${file} for writing: ${messageOf(error)}`, {
       cause: error,
       hint: "check that its directory exists and may be written to",
@@ -55,7 +57,7 @@ function openForLock(file: string): number {
 /** Somebody may have deleted or replaced the file between opening and locking it: such a lock protects nothing. */
 function isStill(fd: number, file: string): boolean {
   try {
-    return fstatSync(fd).ino === statSync(file).ino;
+    return fstatSync(fd).ino === lstatSync(file).ino;
   } catch {
     return false;
   }

@@ -5,9 +5,9 @@
  * history gets it right after, or, when a crash comes between, with the next writer. Whatever does not fit together is
  * refused and left as it is, until a human adopts it.
  */
-import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, invalid, messageOf, nearest, type Finding } from "../errors.js";
+import { invalid, nearest, type Finding } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
 import { carryAway, isPending } from "./archive.js";
@@ -24,8 +24,11 @@ import {
   type NewEvent,
 } from "./history.js";
 import { acquireLock, type Lock } from "./lock.js";
+import { resolveInside } from "./paths.js";
+import { NO_LINK, readIfThere } from "./plain-file.js";
 import { actorOf, formatState, freshState, hashState, stateFromJson, type TaskState, withOverride } from "./state.js";
-import { parseStrictJson } from "./strict-json.js";
+import { MAX_BYTES, parseStrictJson } from "./strict-json.js";
+import { requireTranscript } from "./transcript.js";
 
 export const HISTORY_FILE = "history.jsonl";
 
@@ -56,7 +59,7 @@ export function loadTask(directory: string, workflow: Workflow): LoadedTask {
 
 function checkTask(directory: string, workflow: Workflow, content: Buffer | null): LoadedTask {
   const { file } = workflow.state;
-  const tail = readHistoryTail(directory);
+  const tail = readTail(join(directory, HISTORY_FILE));
   const hasHistory = tail.last !== null || tail.torn.length > 0;
   const state = content === null ? freshState(workflow) : parseState(content, workflow);
   const bytes = content === null ? null : sha256(content);
@@ -81,6 +84,7 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
 
 /** The task, for one writer. What a crash left unfinished is finished first. */
 export async function openTask(directory: string, workflow: Workflow, now: () => Date): Promise<OpenTask> {
+  requireTranscript(directory);
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const loaded = loadTask(directory, workflow);
@@ -115,7 +119,7 @@ export class OpenTask {
     if (this.loaded.origin === "fresh")
       await this.commit(this.state, { type: "task.created", by, to: this.state.phase });
     else {
-      const original = readFileSync(join(this.directory, this.workflow.state.file), "utf8");
+      const original = readState(this.directory, this.workflow)?.toString("utf8") ?? "";
       await this.commit(this.state, {
         type: "task.imported",
         by,
@@ -159,6 +163,7 @@ export class OpenTask {
 
   private async write(state: TaskState): Promise<void> {
     const text = formatState(state, this.workflow);
+    requireReadable(text, this.workflow);
     await writeFileDurably(join(this.directory, this.workflow.state.file), text);
     this.state = state;
     this.bytes = sha256(text);
@@ -187,11 +192,12 @@ export async function adoptTask(
   workflow: Workflow,
   adoption: { by: string; reason: string; now: () => Date },
 ): Promise<{ state: TaskState; kept: string | null }> {
+  requireTranscript(directory);
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const file = join(directory, workflow.state.file);
     const content = readState(directory, workflow);
-    const { torn } = readHistoryTail(directory);
+    const { torn } = readTail(join(directory, HISTORY_FILE));
     // The last line need not be an event: the chain goes on from the last one that is.
     const { events } = readHistory(join(directory, HISTORY_FILE));
     const last = events.at(-1);
@@ -242,32 +248,21 @@ export async function adoptTask(
 
 /** The state file's bytes; null when there is none. */
 function readState(directory: string, workflow: Workflow): Buffer | null {
-  return readPlain(workflow.state.file, () => {
-    try {
-      return readFileSync(join(directory, workflow.state.file));
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return null;
-      throw error;
-    }
+  const { file } = workflow.state;
+  const place = resolveInside(directory, file);
+  if ("error" in place) throw invalid(place.error.message, { findings: [place.error], hint: place.error.hint ?? "" });
+  return readIfThere(place.path, MAX_BYTES, NO_LINK);
+}
+
+/** What is written here has to be read again. */
+function requireReadable(text: string, { state: { file } }: Workflow): void {
+  const size = Buffer.byteLength(text);
+  if (size <= MAX_BYTES) return;
+  const message = `${file} would have ${size} bytes`;
+  throw invalid(message, {
+    findings: [{ message, file, expected: `at most ${MAX_BYTES} bytes`, found: `${size} bytes` }],
+    hint: "keep long texts in files of their own; nothing was written",
   });
-}
-
-function readHistoryTail(directory: string): HistoryTail {
-  return readPlain(HISTORY_FILE, () => readTail(join(directory, HISTORY_FILE)));
-}
-
-/** A directory in the place of a file, or one that may not be read, is as wrong as wrong content. */
-function readPlain<T>(file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const found = codeOf(error) === "EISDIR" ? "a directory" : (codeOf(error) ?? messageOf(error));
-    throw invalid(`${file} cannot be read: ${found}`, {
-      findings: [{ message: `${file} cannot be read`, file, expected: "a readable file", found }],
-      hint: "put it right by hand; pawl leaves it as it is",
-      cause: error,
-    });
-  }
 }
 
 function sameBytes(one: Buffer | null, other: Buffer | null): boolean {

@@ -3,7 +3,8 @@ import type { Finding } from "../errors.js";
 
 export type StrictJson = { value: unknown } | { error: Finding };
 
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Whoever reads a file to have it parsed need not read more. */
+export const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 export function parseStrictJson(bytes: Uint8Array, file: string): StrictJson {

@@ -1,10 +1,11 @@
 /** task.md: what is wanted. Front matter for the machine, text for whoever does the work. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LineCounter, parseDocument, stringify } from "yaml";
-import { codeOf, invalid, messageOf, nearest, type Finding } from "../errors.js";
+import { invalid, messageOf, nearest, type Finding } from "../errors.js";
+import { readIfThere } from "./plain-file.js";
 
 export const TASK_FILE = "task.md";
+const MOST_BYTES = 4 * 1024 * 1024;
 
 export interface TaskFile {
   title: string;
@@ -25,14 +26,8 @@ const TEXT_KEYS = ["title", "workflow", "repo", "seed", "base", "agent"] as cons
 const LIST_KEYS = ["test", "after"] as const;
 
 export function readTaskFile(directory: string): TaskFile | null {
-  let text: string;
-  try {
-    text = readFileSync(join(directory, TASK_FILE), "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-  return parseTaskFile(text);
+  const bytes = readIfThere(join(directory, TASK_FILE), MOST_BYTES);
+  return bytes === null ? null : parseTaskFile(bytes.toString("utf8"));
 }
 
 export function parseTaskFile(text: string): TaskFile {

@@ -1,11 +1,12 @@
 /** transcript.jsonl: what was said and run, refusals and overrides included; secrets masked. It records, and decides nothing. */
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, constants, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../errors.js";
 import { maskSecrets } from "./mask.js";
+import { isUnfit, NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
 
 export const TRANSCRIPT_FILE = "transcript.jsonl";
 const MAX_TEXT = 8 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 export interface TranscriptEntry {
   at: string;
@@ -28,17 +29,23 @@ export function appendTranscript(
   const masked = JSON.stringify(bounded, (_key, value: unknown) =>
     typeof value === "string" ? maskSecrets(value, environment) : value,
   );
-  appendFileSync(join(directory, TRANSCRIPT_FILE), `${masked}\n`);
+  const fd = openForAppending(join(directory, TRANSCRIPT_FILE));
+  try {
+    appendFileSync(fd, `${masked}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Asked before a task is changed: what cannot be written down afterwards should not happen. */
+export function requireTranscript(directory: string): void {
+  const path = join(directory, TRANSCRIPT_FILE);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isFile()) closeSync(openForAppending(path));
 }
 
 export function readTranscript(directory: string): TranscriptEntry[] {
-  let text: string;
-  try {
-    text = readFileSync(join(directory, TRANSCRIPT_FILE), "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
+  const text = readIfThere(join(directory, TRANSCRIPT_FILE), MOST_BYTES, NO_LINK)?.toString("utf8") ?? "";
   // A line that a crash tore apart is left out; the others stand for themselves.
   return text.split("\n").flatMap((line) => {
     try {
@@ -47,4 +54,12 @@ export function readTranscript(directory: string): TranscriptEntry[] {
       return [];
     }
   });
+}
+
+function openForAppending(path: string): number {
+  try {
+    return openPlainFile(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NO_LINK);
+  } catch (error) {
+    throw isUnfit(error) ? unusable(path, error) : error;
+  }
 }

@@ -147,6 +147,22 @@ describe("a commit", () => {
     again.close();
   });
 
+  it("is refused when the state could not be read again: nothing is written", async () => {
+    const task = makeTask();
+    await task.commit("one");
+    const before = task.read("state.json");
+    const fields = { long: "x".repeat(17 * 1024 * 1024) };
+    const error = await errorOf(
+      task.with((open) => open.commit({ ...open.state, fields }, { type: "note", by: "Ada" })),
+    );
+    expect(error).toMatchObject({
+      kind: "invalid",
+      findings: [{ file: "state.json", expected: expect.stringContaining("at most") as string }],
+    });
+    expect(task.read("state.json")).toBe(before);
+    await task.commit("two");
+  });
+
   it("leaves no temporary file behind", async () => {
     const task = makeTask();
     await task.commit("one", "two");
