@@ -6,6 +6,7 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { codeOf, type Finding } from "../errors.js";
 import { canonicalJson, sha256 } from "../workflow/hash.js";
 import { NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
+import { check, mapOf, optional, shape, showFound, text, type Misfit } from "./shape.js";
 import { MAX_BYTES } from "./strict-json.js";
 
 export interface HistoryEvent {
@@ -26,6 +27,25 @@ export interface HistoryEvent {
   prev: string;
   hash: string;
 }
+
+const ordinal = check("a whole number from 1 on", (value) => Number.isSafeInteger(value) && Number(value) > 0);
+
+export const PROCESS = shape({ pid: ordinal, started: text });
+
+export const EVENT = shape({
+  seq: ordinal,
+  at: text,
+  type: text,
+  by: text,
+  from: optional(text),
+  to: optional(text),
+  reason: optional(text),
+  evidence: optional(mapOf(text)),
+  data: optional(shape({ owner: optional(PROCESS) })),
+  state: text,
+  prev: text,
+  hash: text,
+});
 
 export type NewEvent = Omit<HistoryEvent, "seq" | "at" | "state" | "prev" | "hash">;
 
@@ -101,17 +121,20 @@ export function readHistory(file: string): { events: HistoryEvent[]; lines: numb
   let previous: HistoryEvent | undefined;
   const whole = text.split("\n").slice(0, -1);
   whole.forEach((line, index) => {
-    const event = parseEvent(line);
+    const parsed = parseEvent(line);
     const place = { file: "history.jsonl", line: index + 1 };
-    if (event === undefined) {
+    if ("misfit" in parsed) {
+      const { pointer, expected, found } = parsed.misfit;
       findings.push({
         message: `line ${index + 1} is not an event`,
         ...place,
-        expected: "one JSON object",
-        found: line.slice(0, 60),
+        pointer,
+        expected,
+        found: showFound(found),
       });
       return;
     }
+    const { event } = parsed;
     if (event.hash !== hashEvent(event)) {
       findings.push({
         message: `event ${event.seq} was changed after it was written`,
@@ -136,16 +159,13 @@ export function readHistory(file: string): { events: HistoryEvent[]; lines: numb
   return { events, lines, findings };
 }
 
-export function parseEvent(line: string): HistoryEvent | undefined {
+export function parseEvent(line: string): { event: HistoryEvent } | { misfit: Misfit } {
+  let value: unknown;
   try {
-    const event = JSON.parse(line) as Partial<HistoryEvent> | null;
-    const sound =
-      typeof event?.seq === "number" &&
-      typeof event.hash === "string" &&
-      typeof event.prev === "string" &&
-      typeof event.state === "string";
-    return sound ? (event as HistoryEvent) : undefined;
+    value = JSON.parse(line);
   } catch {
-    return undefined;
+    return { misfit: { pointer: "", expected: "one JSON object", found: line } };
   }
+  const [misfit] = EVENT(value, "");
+  return misfit === undefined ? { event: value as HistoryEvent } : { misfit };
 }

@@ -1,10 +1,12 @@
 /** The state of a task: what stands in its state file, and how that is read and written. */
-import { invalid, type Finding } from "../errors.js";
+import { invalid } from "../errors.js";
 import { canonicalJson, sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
 import type { Move } from "./archive.js";
 import type { HistoryEvent } from "./history.js";
 import type { ProcessIdentity } from "../process/identity.js";
+import { showFound, type Misfit } from "./shape.js";
+import { checkStateFile, isStored } from "./state-shape.js";
 
 export type ActorStatus = "idle" | "running" | "completed" | "failed" | "blocked";
 
@@ -75,6 +77,9 @@ export interface TaskState {
   lastEvent: HistoryEvent | null;
 }
 
+/** Records of what pawl itself did: a file that it did not write says nothing about that. */
+const VOUCHED_FOR = ["git", "overrides", "note"];
+const MOST_FINDINGS = 20;
 const RESERVED = ["waiting", "revision", "actors", "counters", "workflow", "evidence", "putAway", "lastEvent"];
 
 export function freshState(workflow: Workflow, phase: string = workflow.initial): TaskState {
@@ -117,8 +122,7 @@ export interface OverrideRecord {
 
 /** Every override of a task's life is kept in its state, so that every later summary shows it without reading the history. */
 export function overridesOf(state: TaskState): OverrideRecord[] {
-  const { overrides } = state.fields;
-  return Array.isArray(overrides) ? (overrides as OverrideRecord[]) : [];
+  return (state.fields["overrides"] ?? []) as OverrideRecord[];
 }
 
 export function withOverride(state: TaskState, override: OverrideRecord): TaskState {
@@ -138,53 +142,52 @@ export function formatState(state: TaskState, workflow: Workflow): string {
 
 /**
  * The state that a parsed state file means. One that pawl did not write (no `lastEvent`) needs no more than its phase, and
- * keeps its other fields.
+ * keeps its other fields, but not those that only pawl can vouch for.
  */
-export function stateFromJson(value: unknown, workflow: Workflow, file: string): TaskState {
-  const wrong = (pointer: string, expected: string, found: unknown): never => {
-    const shown = found === undefined ? "nothing" : JSON.stringify(found).slice(0, 80);
-    const finding: Finding = {
-      message: `${file}: ${pointer || "/"} expected ${expected}, found ${shown}`,
-      file,
-      pointer,
-      expected,
-      found: shown,
-    };
-    throw invalid(finding.message, {
-      findings: [finding],
-      hint: "mend the file by hand, or look at `pawl verify`; pawl leaves it as it is",
-    });
-  };
-  if (!isObject(value)) return wrong("", "a JSON object", value);
-  const { field } = workflow.state;
-  const phase = value[field];
-  if (typeof phase !== "string") return wrong(`/${field}`, "the name of a phase", phase);
-  const fields = Object.fromEntries(Object.entries(value).filter(([key]) => key !== field && !RESERVED.includes(key)));
-  if (!isObject(value["lastEvent"])) {
-    if (value["actors"] !== undefined && !isObject(value["actors"]))
-      return wrong("/actors", "an object", value["actors"]);
-    const imported = freshState(workflow, phase);
-    return { ...imported, fields };
+export function stateFromJson(value: unknown, workflow: Workflow, task: string): TaskState {
+  const { file, field } = workflow.state;
+  const misfits = checkStateFile(value, field);
+  if (misfits.length > 0) throw misshapen(misfits, file, task);
+  const { [field]: phase, ...rest } = value as Record<string, unknown> & { [field: string]: string };
+  const entries = Object.entries(rest).filter(([key]) => !RESERVED.includes(key));
+  if (!isStored(rest)) {
+    const fields = Object.fromEntries(entries.filter(([key]) => !VOUCHED_FOR.includes(key)));
+    return { ...freshState(workflow, phase), fields };
   }
-  for (const key of ["actors", "counters", "workflow", "evidence"])
-    if (!isObject(value[key])) return wrong(`/${key}`, "an object", value[key]);
-  if (!Number.isSafeInteger(value["revision"])) return wrong("/revision", "a whole number", value["revision"]);
-  if (value["waiting"] !== null && !isObject(value["waiting"]))
-    return wrong("/waiting", "null or an object", value["waiting"]);
+  const {
+    waiting,
+    revision,
+    actors,
+    counters,
+    workflow: document,
+    evidence,
+    putAway,
+    lastEvent,
+  } = rest as unknown as TaskState;
   return {
-    phase,
-    waiting: value["waiting"] as Waiting | null,
-    revision: value["revision"] as number,
-    actors: value["actors"] as Record<string, Actor>,
-    counters: value["counters"] as Record<string, number>,
-    workflow: value["workflow"] as TaskState["workflow"],
-    evidence: value["evidence"] as Record<string, EvidenceRecord>,
-    ...(Array.isArray(value["putAway"]) ? { putAway: value["putAway"] as Move[] } : {}),
-    fields,
-    lastEvent: value["lastEvent"] as unknown as HistoryEvent,
+    phase: phase ?? "",
+    waiting,
+    revision,
+    actors,
+    counters,
+    workflow: document,
+    evidence,
+    ...(putAway === undefined ? {} : { putAway }),
+    fields: Object.fromEntries(entries),
+    lastEvent,
   };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function misshapen(misfits: Misfit[], file: string, task: string): Error {
+  const findings = misfits.slice(0, MOST_FINDINGS).map(({ pointer, expected, found }) => ({
+    message: `${file}: ${pointer || "/"} expected ${expected}, found ${showFound(found)}`,
+    file,
+    pointer,
+    expected,
+    found: showFound(found),
+  }));
+  return invalid(findings[0]?.message ?? "", {
+    findings,
+    hint: `mend the file by hand, or look at \`pawl verify ${task}\`; pawl leaves it as it is`,
+  });
 }

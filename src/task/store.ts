@@ -6,42 +6,29 @@
  * refused and left as it is, until a human adopts it.
  */
 import { existsSync, readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
-import { invalid, nearest, type Finding } from "../errors.js";
+import { basename, join } from "node:path";
+import { invalid } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
 import { carryAway, isPending } from "./archive.js";
 import { appendDurably, writeFileDurably } from "./atomic-file.js";
-import {
-  formatEvent,
-  hashEvent,
-  parseEvent,
-  readHistory,
-  readTail,
-  sealEvent,
-  type HistoryEvent,
-  type HistoryTail,
-  type NewEvent,
-} from "./history.js";
+import { checkAgainstHistory, disagreement, HISTORY_FILE, parseState, type Unrecorded } from "./check-records.js";
+import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type NewEvent } from "./history.js";
 import { acquireLock, type Lock } from "./lock.js";
 import { resolveInside } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
-import { actorOf, formatState, freshState, hashState, stateFromJson, type TaskState, withOverride } from "./state.js";
-import { MAX_BYTES, parseStrictJson } from "./strict-json.js";
+import { actorOf, formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
+import { MAX_BYTES } from "./strict-json.js";
 import { requireTranscript } from "./transcript.js";
 
-export const HISTORY_FILE = "history.jsonl";
+export { HISTORY_FILE };
 
-export interface LoadedTask {
+export interface LoadedTask extends Unrecorded {
   state: TaskState;
   /** `fresh`: nothing there yet; `imported`: a state file that pawl did not write; neither is on record before a commit. */
   origin: "stored" | "fresh" | "imported";
   /** Hash of the state file's bytes; null when there is none. */
   bytes: string | null;
-  /** The line of the last event, where the history does not have all of it yet; empty where it has. */
-  unrecorded: string;
-  /** How many bytes of that line are there already. */
-  torn: number;
 }
 
 /** Reads and checks; changes nothing. */
@@ -59,16 +46,18 @@ export function loadTask(directory: string, workflow: Workflow): LoadedTask {
 
 function checkTask(directory: string, workflow: Workflow, content: Buffer | null): LoadedTask {
   const { file } = workflow.state;
+  const task = basename(directory);
   const tail = readTail(join(directory, HISTORY_FILE));
   const hasHistory = tail.last !== null || tail.torn.length > 0;
-  const state = content === null ? freshState(workflow) : parseState(content, workflow);
+  const state = content === null ? freshState(workflow) : parseState(content, workflow, task);
   const bytes = content === null ? null : sha256(content);
   if (state.lastEvent !== null)
-    return { state, origin: "stored", bytes, ...checkAgainstHistory(state, state.lastEvent, tail, workflow) };
+    return { state, origin: "stored", bytes, ...checkAgainstHistory(state, state.lastEvent, tail, workflow, task) };
   if (hasHistory) {
     throw content === null
-      ? disagreement(file, "it is missing, but there is a history", "a state file", "none")
+      ? disagreement(task, file, "it is missing, but there is a history", "a state file", "none")
       : disagreement(
+          task,
           file,
           "it names no last event, but there is a history",
           "the state that pawl wrote",
@@ -77,7 +66,13 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
   }
   if (hasRuns(directory)) {
     const what = content === null ? "it is missing" : "it has no history";
-    throw disagreement(file, `${what}, but the task has been run before`, HISTORY_FILE, "runs of agents without it");
+    throw disagreement(
+      task,
+      file,
+      `${what}, but the task has been run before`,
+      HISTORY_FILE,
+      "runs of agents without it",
+    );
   }
   return { state, origin: content === null ? "fresh" : "imported", bytes, unrecorded: "", torn: 0 };
 }
@@ -175,6 +170,7 @@ export class OpenTask {
     const bytes = content === null ? null : sha256(content);
     if (bytes === this.bytes) return;
     throw disagreement(
+      basename(this.directory),
       this.workflow.state.file,
       "it was changed by hand meanwhile",
       "the state that was read a moment ago",
@@ -202,7 +198,7 @@ export async function adoptTask(
     const { events } = readHistory(join(directory, HISTORY_FILE));
     const last = events.at(-1);
     const recorded = events.findLast(({ to }) => to !== undefined)?.to;
-    const found = content === null ? null : tryParseState(content, workflow);
+    const found = content === null ? null : tryParseState(content, workflow, basename(directory));
     const state =
       found ?? freshState(workflow, workflow.phases.some(({ name }) => name === recorded) ? recorded : undefined);
     let kept: string | null = null;
@@ -246,6 +242,14 @@ export async function adoptTask(
   }
 }
 
+function tryParseState(content: Buffer, workflow: Workflow, task: string): TaskState | null {
+  try {
+    return parseState(content, workflow, task);
+  } catch {
+    return null;
+  }
+}
+
 /** The state file's bytes; null when there is none. */
 function readState(directory: string, workflow: Workflow): Buffer | null {
   const { file } = workflow.state;
@@ -267,90 +271,6 @@ function requireReadable(text: string, { state: { file } }: Workflow): void {
 
 function sameBytes(one: Buffer | null, other: Buffer | null): boolean {
   return one === null || other === null ? one === other : one.equals(other);
-}
-
-function parseState(content: Buffer, workflow: Workflow): TaskState {
-  const { file } = workflow.state;
-  const parsed = parseStrictJson(content, file);
-  if ("error" in parsed) {
-    throw invalid(parsed.error.message, {
-      findings: [parsed.error],
-      hint: 'mend it by hand, or have the last phase on record taken: pawl verify --adopt "why"; the file is kept as it is',
-    });
-  }
-  const state = stateFromJson(parsed.value, workflow, file);
-  const names = workflow.phases.map(({ name }) => name);
-  if (!names.includes(state.phase)) {
-    const near = nearest(state.phase, names);
-    const finding: Finding = {
-      message: `${file}: \`${state.phase}\` is no phase of ${workflow.name}`,
-      file,
-      pointer: `/${workflow.state.field}`,
-      expected: names.join(", "),
-      found: state.phase,
-    };
-    throw invalid(`${finding.message}; expected one of: ${names.join(", ")}`, {
-      findings: [finding],
-      hint:
-        near === undefined
-          ? "correct the phase in the file; an unknown one can be neither run nor overridden"
-          : `did you mean ${near}? Correct it in the file`,
-    });
-  }
-  return state;
-}
-
-function tryParseState(content: Buffer, workflow: Workflow): TaskState | null {
-  try {
-    return parseState(content, workflow);
-  } catch {
-    return null;
-  }
-}
-
-/** What the history lacks of the last event; throws when the two tell different stories. */
-function checkAgainstHistory(
-  state: TaskState,
-  event: HistoryEvent,
-  tail: HistoryTail,
-  workflow: Workflow,
-): Pick<LoadedTask, "unrecorded" | "torn"> {
-  const { file } = workflow.state;
-  if (hashEvent(event) !== event.hash)
-    throw disagreement(
-      file,
-      "its last event was changed by hand",
-      event.hash.slice(0, 12),
-      hashEvent(event).slice(0, 12),
-    );
-  if (hashState(state) !== event.state) {
-    const phase =
-      event.to !== undefined && event.to !== state.phase
-        ? `: it says \`${state.phase}\`, the history says \`${event.to}\``
-        : "";
-    throw disagreement(file, `it was changed by hand${phase}`, event.to ?? event.state.slice(0, 12), state.phase);
-  }
-  const line = formatEvent(event);
-  const last = tail.last === null ? undefined : parseEvent(tail.last);
-  if (tail.last !== null && last === undefined)
-    throw disagreement(HISTORY_FILE, "its last line is not an event", "one JSON object", tail.last.slice(0, 60));
-  if (`${tail.last}\n` === line && tail.torn.length === 0) return { unrecorded: "", torn: 0 };
-  const follows = (last?.hash ?? "") === event.prev && (last?.seq ?? 0) === event.seq - 1;
-  if (follows && Buffer.from(line).subarray(0, tail.torn.length).equals(tail.torn))
-    return { unrecorded: line, torn: tail.torn.length };
-  throw disagreement(
-    HISTORY_FILE,
-    "it does not end with the event that the state names",
-    `event ${event.seq} (${event.hash.slice(0, 12)})`,
-    last === undefined ? "no event" : `event ${last.seq} (${last.hash.slice(0, 12)})`,
-  );
-}
-
-function disagreement(file: string, what: string, expected: string, found: string): Error {
-  return invalid(`${file} cannot be trusted: ${what}`, {
-    findings: [{ message: what, file, expected, found }],
-    hint: 'look with `pawl verify`; undo the edit, or take it over with a reason: pawl verify --adopt "why"',
-  });
 }
 
 function hasRuns(directory: string): boolean {

@@ -3,6 +3,7 @@ import { appendFileSync, closeSync, constants, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { maskSecrets } from "./mask.js";
 import { isUnfit, NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
+import { anObject, optional, shape, text } from "./shape.js";
 
 export const TRANSCRIPT_FILE = "transcript.jsonl";
 const MAX_TEXT = 8 * 1024;
@@ -15,6 +16,8 @@ export interface TranscriptEntry {
   text: string;
   data?: Record<string, unknown>;
 }
+
+const ENTRY = shape({ at: text, kind: text, by: text, text, data: optional(anObject) });
 
 export function appendTranscript(
   directory: string,
@@ -45,15 +48,19 @@ export function requireTranscript(directory: string): void {
 }
 
 export function readTranscript(directory: string): TranscriptEntry[] {
-  const text = readIfThere(join(directory, TRANSCRIPT_FILE), MOST_BYTES, NO_LINK)?.toString("utf8") ?? "";
-  // A line that a crash tore apart is left out; the others stand for themselves.
-  return text.split("\n").flatMap((line) => {
-    try {
-      return line === "" ? [] : [JSON.parse(line) as TranscriptEntry];
-    } catch {
-      return [];
-    }
-  });
+  const bytes = readIfThere(join(directory, TRANSCRIPT_FILE), MOST_BYTES, NO_LINK);
+  return bytes?.toString("utf8").split("\n").flatMap(parseEntry) ?? [];
+}
+
+/** A line that a crash tore apart, or that is no entry, is left out; the others stand for themselves. */
+function parseEntry(line: string): TranscriptEntry[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return [];
+  }
+  return ENTRY(value, "").length === 0 ? [value as TranscriptEntry] : [];
 }
 
 function openForAppending(path: string): number {

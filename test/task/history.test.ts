@@ -154,8 +154,32 @@ describe("the whole history", () => {
         { line: 4, message: /is not an event/ },
       ],
     ],
+    [
+      "events with fields of other types",
+      (lines) =>
+        lines.map((line, index) => {
+          const wrong = [{ seq: "1" }, { at: 5 }, { by: null, data: [] }, { evidence: { a: {} } }][index];
+          return JSON.stringify({ ...(JSON.parse(line) as object), ...wrong });
+        }),
+      [1, 2, 3, 4].map((line) => ({ line, message: /is not an event/ })),
+    ],
     ["a beginning that is missing", (lines) => lines.slice(1), [{ line: 1, message: /event 2 does not follow/ }]],
   ];
+
+  it("says which field of an event is wrong", () => {
+    const [event] = chain(1, String);
+    const line = JSON.stringify({ ...event, data: { owner: { pid: "self", started: "" } } });
+    expect(readHistory(file(`${line}\n`)).findings).toEqual([
+      {
+        message: "line 1 is not an event",
+        file: "history.jsonl",
+        line: 1,
+        pointer: "/data/owner/pid",
+        expected: "a whole number from 1 on",
+        found: '"self"',
+      },
+    ]);
+  });
 
   it.each(broken)("names %s", (_name, change, expected) => {
     const lines = text(chain(4, String)).trimEnd().split("\n");

@@ -20,6 +20,14 @@ function lastLine(task: TestTask): { before: Buffer; line: Buffer } {
   return { before: bytes.subarray(0, begin), line: bytes.subarray(begin) };
 }
 
+/** Puts a value where a JSON pointer leads. */
+function put(state: Record<string, unknown>, pointer: string, value: unknown): void {
+  const keys = pointer.split("/").slice(1);
+  const last = keys.pop() ?? "";
+  const parent = keys.reduce((object, key) => object[key] as Record<string, unknown>, state);
+  parent[last] = value;
+}
+
 /** Nobody can go on from here, and nothing of it is overwritten. */
 async function expectRefused(task: TestTask, message: RegExp): Promise<void> {
   const files = ["state.json", "history.jsonl"].filter((file) => task.has(file));
@@ -65,6 +73,15 @@ describe("a task that pawl has not seen", () => {
       events: [{ type: "task.imported", to: "verify", data: { original } }, { type: "note" }],
     });
     expect(load(task)).toMatchObject({ origin: "stored", state: { phase: "verify", fields: { owner: "Käthe" } } });
+  });
+
+  it("is imported without what only pawl can vouch for", async () => {
+    const task = makeTask();
+    const git = { merged: { commit: "HEAD", base: "main", before: "HEAD~1" } };
+    task.write("state.json", JSON.stringify({ phase: "verify", git, overrides: [null], note: "go on", title: "T" }));
+    expect(load(task).state.fields).toEqual({ title: "T" });
+    await task.commit("on");
+    expect(load(task).state.fields).toEqual({ title: "T", notes: ["on"] });
   });
 
   it.each(["fix/runs/1", "verify/runs"])(
@@ -307,6 +324,33 @@ describe("state and history that tell different stories", () => {
     await expectRefused(task, message);
   });
 
+  it("an edited last line of the history: told with the hash that it should have", async () => {
+    const task = makeTask();
+    await task.commit("one");
+    const { hash } = task.history().events.at(-1) ?? { hash: "" };
+    task.write("history.jsonl", task.read("history.jsonl").replace('"reason":"one"', '"reason":"two"'));
+    const found = hashEvent(task.history().events.at(-1)!);
+    expect(thrownBy(() => load(task)).findings).toEqual([
+      {
+        message: "the line of event 2 was changed after it was written",
+        file: "history.jsonl",
+        expected: `hash ${hash.slice(0, 12)}`,
+        found: `hash ${found.slice(0, 12)}`,
+      },
+    ]);
+    task.write("history.jsonl", task.read("history.jsonl").replace('"reason":"two"', '"reason": "one"'));
+    expect(thrownBy(() => load(task)).findings).toMatchObject([{ found: "the same event, written in another way" }]);
+  });
+
+  it.each(["phase", "counters"])("names the task in what to do about an edited %s", async (field) => {
+    const task = makeTask();
+    await task.commit("one");
+    task.editState((state) => (state[field] = field === "phase" ? "done" : []));
+    expect(thrownBy(() => load(task)).hint).toMatch(/`pawl verify t1`/);
+    task.write("state.json", "{");
+    expect(thrownBy(() => load(task)).hint).toContain('pawl verify --adopt "why" t1');
+  });
+
   it("a rewritten chain is believed by nobody: whoever forges the event has to forge the state's hash too", async () => {
     const task = makeTask();
     await task.commit("one");
@@ -349,6 +393,8 @@ describe("a state file that cannot be read", () => {
     ["an empty phase", '{"phase":""}', /`` is no phase/],
     ["a phase with a blank", '{"phase":"done "}', /is no phase/],
     ["actors that are no object", '{"phase":"fix","actors":[]}', /\/actors expected an object/],
+    ["a workflow without a name", '{"phase":"fix","workflow":{}}', /\/workflow\/name expected text, found nothing/],
+    ["an event that is none", '{"phase":"fix","lastEvent":[]}', /\/lastEvent expected an object/],
   ];
 
   it.each(cases)("%s", async (_name, content, message) => {
@@ -394,6 +440,66 @@ describe("a state file that cannot be read", () => {
     await task.commit("one");
     task.editState((state) => (state[key] = value));
     await expectRefused(task, message);
+  });
+
+  /** What stands where, and where the finding points to, if further inside. */
+  const wrongInside: [string, string, unknown, string, string?][] = [
+    ["no event", "/lastEvent", {}, "a whole number from 1 on", "/seq"],
+    ["an event that is a text", "/lastEvent", "x", "an object"],
+    ["an event without a time", "/lastEvent/at", undefined, "text"],
+    ["data that are a list", "/lastEvent/data", [], "an object"],
+    ["an owner that is no process", "/lastEvent/data", { owner: null }, "an object", "/owner"],
+    ["no override", "/overrides", [null], "an object", "/0"],
+    ["overrides that only have a length", "/overrides", { length: 3 }, "a list"],
+    ["a note that is none", "/note", { a: 1 }, "text"],
+    ["a record of git that is none", "/git", 5, "an object"],
+    ["a path instead of a number", "/actors/reproduce/runs", "../../../../x", "a whole number"],
+    ["a phase that is a text", "/actors", { "fix/~": "x" }, "an object", "/fix~1~0"],
+    ["a phase that is null", "/actors/fix", null, "an object"],
+    ["visits below 0", "/actors/reproduce/visits", -1, "a whole number, 0 or more"],
+    ["half an attempt", "/actors/reproduce/attempts", 0.5, "a whole number"],
+    ["endless failures", "/actors/reproduce/failures", 1e300, "a whole number"],
+    ["an unknown status", "/actors/reproduce/status", "well", "one of: idle, running"],
+    ["a run of nobody", "/actors/reproduce/run", { number: 1, since: "" }, "an object", "/owner"],
+    ["a counter that is a text", "/counters/x", "1", "a whole number"],
+    ["half a counter", "/counters/x", 1.5, "a whole number"],
+    ["a workflow without a name", "/workflow", {}, "text", "/name"],
+    ["a workflow with another name", "/workflow/name", { a: 1 }, "text"],
+    ["evidence that is a text", "/evidence/report", "x", "an object"],
+    ["no inputs", "/evidence/report", { inputs: null }, "an object", "/inputs"],
+    ["an input that is a number", "/evidence/report", { inputs: { a: 5 } }, "text", "/inputs/a"],
+    ["a waiver that is a number", "/evidence/report", { inputs: {}, waived: 1 }, "true or false", "/waived"],
+    ["an archive elsewhere", "/evidence/report", { inputs: {}, archived: "../x" }, "a path inside", "/archived"],
+    ["a wait without a reason", "/waiting", { since: "now" }, "text", "/reason"],
+    ["moves that are none", "/putAway", [null], "an object", "/0"],
+    ["a move to nowhere", "/putAway", [{ from: "a" }], "a path inside the task directory", "/0/to"],
+    ["a move to elsewhere", "/putAway", [{ from: "a", to: "/b" }], "a path inside the task directory", "/0/to"],
+    ["moves that are no list", "/putAway", {}, "a list"],
+  ];
+  it.each(wrongInside)("far inside: %s", async (_what, place, value, expected, further = "") => {
+    const task = makeTask();
+    await task.commit("one");
+    task.editState((state) => put(state, place, value));
+    const pointer = `${place}${further}`;
+    await expectRefused(task, new RegExp(`^state\\.json: ${pointer} expected ${expected}`));
+    expect(thrownBy(() => load(task)).findings[0]).toMatchObject({ file: "state.json", pointer });
+    // A human cannot take it over either: the phase on record is taken, and the file kept.
+    const edited = task.read("state.json");
+    const { kept } = await adopt(task);
+    expect(task.read(kept ?? "")).toBe(edited);
+    await task.commit("on");
+  });
+
+  it("names everything that is wrong at once", async () => {
+    const task = makeTask();
+    await task.commit("one");
+    task.editState((state) => Object.assign(state, { counters: { a: "x" }, revision: -1, waiting: {} }));
+    expect(thrownBy(() => load(task)).findings.map(({ pointer }) => pointer)).toEqual([
+      "/waiting/reason",
+      "/waiting/since",
+      "/revision",
+      "/counters/a",
+    ]);
   });
 
   it("CRLF is no fault", async () => {

@@ -30,6 +30,16 @@ describe("the transcript", () => {
     expect(readTranscript(task.dir).map(({ text }) => text)).toEqual(["one", "two"]);
   });
 
+  it.each(["null", "[]", "5", '"x"', "{}", '{"at":"","kind":"note","by":"Ada","text":5}'])(
+    "leaves out %s, which is no entry",
+    (line) => {
+      const task = makeTask();
+      appendTranscript(task.dir, entry("one"), {});
+      appendFileSync(join(task.dir, "transcript.jsonl"), `${line}\n`);
+      expect(readTranscript(task.dir)).toEqual([entry("one")]);
+    },
+  );
+
   it("cuts a text that would fill it", () => {
     const task = makeTask();
     appendTranscript(task.dir, entry("x".repeat(1_000_000)), {});
