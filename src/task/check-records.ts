@@ -2,7 +2,7 @@
 import { invalid, nearest, type Finding } from "../errors.js";
 import type { Workflow } from "../workflow/types.js";
 import { formatEvent, hashEvent, parseEvent, type HistoryEvent, type HistoryTail } from "./history.js";
-import { showFound } from "./shape.js";
+import { isObject, showFound } from "./shape.js";
 import { hashState, stateFromJson, type TaskState } from "./state.js";
 import { parseStrictJson } from "./strict-json.js";
 
@@ -18,15 +18,16 @@ export function parseState(content: Buffer, workflow: Workflow, task: string): T
       hint: `mend it by hand, or have the last phase on record taken: pawl verify --adopt "why" ${task}; the file is kept as it is`,
     });
   }
-  const state = stateFromJson(parsed.value, workflow, task);
-  requireKnownPhase(state.phase, workflow);
-  return state;
+  requireKnownPhase(parsed.value, workflow);
+  return stateFromJson(parsed.value, workflow, task);
 }
 
-function requireKnownPhase(phase: string, workflow: Workflow): void {
-  const names = workflow.phases.map(({ name }) => name);
-  if (names.includes(phase)) return;
+/** Whatever else is wrong with a state file: a phase that it names has to be one of the workflow. */
+export function requireKnownPhase(value: unknown, workflow: Workflow): void {
   const { file, field } = workflow.state;
+  const names = workflow.phases.map(({ name }) => name);
+  const phase = isObject(value) ? value[field] : undefined;
+  if (typeof phase !== "string" || names.includes(phase)) return;
   const near = nearest(phase, names);
   const finding: Finding = {
     message: `${file}: \`${phase}\` is no phase of ${workflow.name}`,

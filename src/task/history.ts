@@ -109,11 +109,17 @@ function readTailOf(fd: number, file: string): HistoryTail {
   return { last: bytes.subarray(begin, end).toString("utf8"), torn: bytes.subarray(end + 1) };
 }
 
+export interface WholeHistory {
+  events: HistoryEvent[];
+  lines: number[];
+  findings: Finding[];
+}
+
 /**
  * All events, the line of each, and everything that is wrong with their chain. A torn line at the end is not among it: it is
  * completed, or refused, when the task is loaded.
  */
-export function readHistory(file: string): { events: HistoryEvent[]; lines: number[]; findings: Finding[] } {
+export function readHistory(file: string): WholeHistory {
   const text = readIfThere(file, MOST_BYTES, NO_LINK)?.toString("utf8") ?? "";
   const events: HistoryEvent[] = [];
   const lines: number[] = [];

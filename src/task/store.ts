@@ -10,6 +10,7 @@ import { basename, join } from "node:path";
 import { invalid } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
+import { adoptionRecord, takeOver } from "./adoption.js";
 import { carryAway, isPending } from "./archive.js";
 import { appendDurably, writeFileDurably } from "./atomic-file.js";
 import { checkAgainstHistory, disagreement, HISTORY_FILE, parseState, type Unrecorded } from "./check-records.js";
@@ -17,7 +18,7 @@ import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type 
 import { acquireLock, type Lock } from "./lock.js";
 import { resolveInside } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
-import { actorOf, formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
+import { formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
 import { MAX_BYTES } from "./strict-json.js";
 import { requireTranscript } from "./transcript.js";
 
@@ -179,10 +180,7 @@ export class OpenTask {
   }
 }
 
-/**
- * A human takes the state file as it stands, or, where it cannot be read, the last phase on record. What pawl itself had
- * written into the task's evidence is not taken over: reports have to be made again.
- */
+/** A human takes over what `adoption.ts` says can be taken over, with a reason; a file that cannot be read is kept aside. */
 export async function adoptTask(
   directory: string,
   workflow: Workflow,
@@ -194,43 +192,29 @@ export async function adoptTask(
     const file = join(directory, workflow.state.file);
     const content = readState(directory, workflow);
     const { torn } = readTail(join(directory, HISTORY_FILE));
-    // The last line need not be an event: the chain goes on from the last one that is.
-    const { events } = readHistory(join(directory, HISTORY_FILE));
-    const last = events.at(-1);
-    const recorded = events.findLast(({ to }) => to !== undefined)?.to;
-    const found = content === null ? null : tryParseState(content, workflow, basename(directory));
-    const state =
-      found ?? freshState(workflow, workflow.phases.some(({ name }) => name === recorded) ? recorded : undefined);
+    const history = readHistory(join(directory, HISTORY_FILE));
+    const { state, ...about } = takeOver(content, history, workflow, basename(directory));
     let kept: string | null = null;
-    if (content !== null && found === null) {
+    if (content !== null && about.foundPhase === null) {
       kept = freeName(file);
       renameSync(file, join(directory, kept));
     }
     // A torn line stays where it is; the next event begins on a line of its own.
     if (torn.length > 0) await appendDurably(lock.fd, Buffer.from("\n"));
-    const { putAway: _putAway, ...rest } = state;
+    const { by, reason } = adoption;
     const at = adoption.now().toISOString();
-    const bare: TaskState = { ...rest, evidence: {}, waiting: null, revision: state.revision + 1, lastEvent: null };
-    const actor = actorOf(bare, bare.phase);
-    const visited = {
-      ...bare,
-      actors: { ...bare.actors, [bare.phase]: { ...actor, visits: Math.max(1, actor.visits) } },
-    };
-    const adopted = withOverride(visited, {
-      at,
-      by: adoption.by,
-      from: recorded ?? "",
-      to: bare.phase,
-      reason: `adopted: ${adoption.reason}`,
-    });
+    const overridden = withOverride(state, adoptionRecord(at, by, about.recordedPhase, state.phase, reason));
+    const adopted: TaskState = { ...overridden, revision: state.revision + 1, lastEvent: null };
+    // The last line need not be an event: the chain goes on from the last one that is.
+    const last = history.events.at(-1);
     const event = sealEvent({
       seq: (last?.seq ?? 0) + 1,
       at,
       type: "task.adopted",
-      by: adoption.by,
+      by,
       to: adopted.phase,
-      reason: adoption.reason,
-      data: { foundPhase: found?.phase ?? null, recordedPhase: recorded ?? null, kept },
+      reason,
+      data: { ...about, kept },
       state: hashState(adopted),
       prev: last?.hash ?? "",
     });
@@ -239,14 +223,6 @@ export async function adoptTask(
     return { state: { ...adopted, lastEvent: event }, kept };
   } finally {
     lock.release();
-  }
-}
-
-function tryParseState(content: Buffer, workflow: Workflow, task: string): TaskState | null {
-  try {
-    return parseState(content, workflow, task);
-  } catch {
-    return null;
   }
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatEvent, hashEvent } from "../../src/task/history.js";
 import { sha256 } from "../../src/workflow/hash.js";
-import { hashState } from "../../src/task/state.js";
+import { hashState, overridesOf, withOverride } from "../../src/task/state.js";
 import { adoptTask, loadTask } from "../../src/task/store.js";
 import { errorOf, thrownBy } from "../support/errors.js";
 import { commitNote, makeDirectory, makeTask, NOW, WORKFLOW, type TestTask } from "../support/workspace.js";
@@ -543,23 +543,76 @@ describe("adopting", () => {
       by: "Ada",
       reason: "moved by hand on purpose",
       to: "verify",
-      data: { foundPhase: "verify", recordedPhase: "reproduce", kept: null },
+      data: { found: "the phase `verify`", foundPhase: "verify", recordedPhase: "reproduce", kept: null },
     });
     await task.commit("on");
     expect(task.history()).toMatchObject({ findings: [], events: { length: 4 } });
   });
 
-  it("never takes an unknown phase, and never overwrites what it keeps", async () => {
+  it("refuses an unknown phase: it cannot be adopted away", async () => {
+    const task = makeTask();
+    await task.commit("one");
+    const before = task.read("history.jsonl");
+    for (const edit of [{}, { counters: "and more that is wrong" }]) {
+      task.editState((state) => Object.assign(state, { phase: "verfy", ...edit }));
+      const edited = task.read("state.json");
+      expect(await errorOf(adopt(task))).toMatchObject({
+        kind: "invalid",
+        message: "state.json: `verfy` is no phase of fix-a-bug; expected one of: reproduce, fix, verify, stuck, done",
+        hint: "did you mean verify? Correct it in the file",
+      });
+      expect([task.read("state.json"), task.read("history.jsonl")]).toEqual([edited, before]);
+    }
+  });
+
+  it("never overwrites what it keeps, and records what it found and where that went", async () => {
     const task = makeTask();
     await task.commit("one");
     for (const n of [1, 2, 3]) {
-      task.write("state.json", `{"phase":"nowhere-${n}"}`);
+      task.write("state.json", `nothing ${n}`);
       expect(await adopt(task)).toMatchObject({ kept: `state.json.kept-${n}`, state: { phase: "reproduce" } });
+      expect(task.history().events.at(-1)?.data).toEqual({
+        found: expect.stringMatching(/^state\.json is not JSON/) as string,
+        foundPhase: null,
+        recordedPhase: "reproduce",
+        kept: `state.json.kept-${n}`,
+      });
     }
-    expect([1, 2, 3].map((n) => task.read(`state.json.kept-${n}`))).toEqual(
-      [1, 2, 3].map((n) => `{"phase":"nowhere-${n}"}`),
-    );
+    expect([1, 2, 3].map((n) => task.read(`state.json.kept-${n}`))).toEqual([1, 2, 3].map((n) => `nothing ${n}`));
     expect(task.history().findings).toEqual([]);
+  });
+
+  it("does not begin anew where the phase on record is no longer one of the workflow", async () => {
+    const task = makeTask();
+    await task.with((open) => open.commit(open.state, { type: "note", by: "Ada", to: "polish" }));
+    task.remove("state.json");
+    expect(await errorOf(adopt(task))).toMatchObject({
+      kind: "invalid",
+      message: "the last phase on record, `polish`, is no phase of fix-a-bug",
+      hint: expect.stringContaining('{"phase": "reproduce"}') as string,
+    });
+    task.write("state.json", '{"phase": "fix"}');
+    expect((await adopt(task)).state.phase).toBe("fix");
+  });
+
+  it("loses no override, whichever record of them was edited", async () => {
+    const task = makeTask();
+    const override = { at: NOW.toISOString(), by: "Ada", from: "reproduce", to: "fix", reason: "it is known" };
+    await task.with((open) =>
+      open.commit(withOverride({ ...open.state, phase: "fix" }, override), { type: "override", ...override }),
+    );
+    for (const spoil of ["{", '{"phase": "verify"}']) {
+      task.write("state.json", spoil);
+      await adopt(task);
+    }
+    expect(overridesOf(load(task).state)).toMatchObject([
+      override,
+      { from: "fix", to: "fix", reason: "adopted: I looked at it" },
+      { from: "fix", to: "verify", reason: "adopted: I looked at it" },
+    ]);
+    task.remove("history.jsonl");
+    await adopt(task);
+    expect(overridesOf(load(task).state)).toHaveLength(4);
   });
 
   it("brings back a state that was deleted", async () => {

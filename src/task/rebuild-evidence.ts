@@ -1,0 +1,42 @@
+/** What the history says about a task's evidence: enough to tell, without the state file, what is stale. */
+import type { Artifact, Workflow } from "../workflow/types.js";
+import type { HistoryEvent } from "./history.js";
+import type { EvidenceRecord } from "./state.js";
+
+type Records = Record<string, EvidenceRecord>;
+
+/** What pawl itself wrote is not among it: events do not say so, and such reports are made again. */
+export function evidenceFromHistory(events: HistoryEvent[], workflow: Workflow, before: Records = {}): Records {
+  const records = { ...before };
+  for (const event of events) {
+    for (const artifact of workflow.artifacts) {
+      const accepted = event.evidence?.[artifact.name];
+      if (accepted !== undefined) records[artifact.name] = { inputs: inputsAt(event, artifact, records), accepted };
+    }
+    // What was there before was put away; from here on it is asked for anew.
+    for (const artifact of leftBy(phaseEntered(event), workflow))
+      records[artifact.name] = { inputs: inputsAt(event, artifact, records) };
+  }
+  return records;
+}
+
+/** Records with which no verdict counts, because nobody can say what it was about. */
+export function unknownEvidence({ artifacts }: Workflow): Records {
+  return Object.fromEntries(
+    artifacts.map(({ name, judges }) => [name, { inputs: Object.fromEntries(judges.map((judged) => [judged, ""])) }]),
+  );
+}
+
+function inputsAt({ evidence = {} }: HistoryEvent, { judges }: Artifact, records: Records): Record<string, string> {
+  return Object.fromEntries(judges.map((name) => [name, evidence[name] ?? records[name]?.accepted ?? ""]));
+}
+
+function phaseEntered({ type, from, to }: HistoryEvent): string | undefined {
+  const byHuman = type === "override" || type === "redo";
+  return byHuman || (type === "transition" && from !== to) ? to : undefined;
+}
+
+function leftBy(phase: string | undefined, { phases, artifacts }: Workflow): Artifact[] {
+  const leaves = phases.find(({ name }) => name === phase)?.leaves ?? [];
+  return artifacts.filter(({ name }) => leaves.includes(name));
+}
