@@ -9,10 +9,13 @@ import { MAX_BYTES, parseStrictJson } from "./strict-json.js";
 /** Holds a value against a schema; may fill in defaults. No finding means valid. */
 export type Validate = (schema: string, value: unknown, file: string) => Promise<Finding[]>;
 
+/** `sections` are the hashes of all sections of the artifact's name, where it is a section: the last one is the artifact. */
 export type ReadArtifact =
-  | { condition: "missing"; findings: Finding[] }
+  | { condition: "missing"; findings: Finding[]; sections?: string[] }
   | { condition: "invalid"; findings: Finding[]; hash?: string }
-  | { condition: "ok"; data: unknown; hash: string };
+  | { condition: "ok"; data: unknown; hash: string; sections?: string[] };
+
+type MissingArtifact = Extract<ReadArtifact, { condition: "missing" }>;
 
 export async function readArtifact(directory: string, artifact: Artifact, validate: Validate): Promise<ReadArtifact> {
   const { file } = artifact;
@@ -35,13 +38,16 @@ export async function readArtifact(directory: string, artifact: Artifact, valida
 }
 
 async function readSectionArtifact(text: string, artifact: Artifact, heading: string): Promise<ReadArtifact> {
-  const { hasContent, readSection } = await import("./sections.js");
-  const section = readSection(text, heading);
-  if (section === null || !hasContent(section)) return missingArtifact(artifact, section !== null);
-  return { condition: "ok", data: { text: section }, hash: sha256(section) };
+  const { hasContent, readSections } = await import("./sections.js");
+  const texts = readSections(text, heading);
+  const sections = texts.map(sha256);
+  const section = texts.at(-1);
+  if (section === undefined || !hasContent(section))
+    return { ...missingArtifact(artifact, section !== undefined), sections };
+  return { condition: "ok", data: { text: section }, hash: sha256(section), sections };
 }
 
-export function missingArtifact(artifact: Artifact, empty = false): ReadArtifact {
+export function missingArtifact(artifact: Artifact, empty = false): MissingArtifact {
   const { file, section, schema } = artifact;
   const what = section === undefined ? file : `\`## ${section}\` in ${file}`;
   const expected =

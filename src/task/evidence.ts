@@ -53,6 +53,16 @@ export function inputHashes(artifact: Artifact, statuses: Record<string, Artifac
   return Object.fromEntries(artifact.judges.map((name) => [name, statuses[name]?.hash ?? ""]));
 }
 
+/**
+ * What the sections were when their phase began, to be remembered then: their file lives on and cannot be put away, but what
+ * stood in it before says nothing about the phase.
+ */
+export async function sectionsBefore(directory: string, artifact: Artifact): Promise<Pick<EvidenceRecord, "before">> {
+  if (artifact.section === undefined) return {};
+  const read = await readArtifact(directory, artifact, async () => []);
+  return "sections" in read && read.sections !== undefined ? { before: read.sections } : {};
+}
+
 async function statusOf(
   artifact: Artifact,
   statuses: Record<string, ArtifactStatus>,
@@ -68,7 +78,10 @@ async function statusOf(
   if (read.condition !== "ok") return { name, file, condition: read.condition, findings: read.findings, ...hash };
   const forged = forgery(artifact, read, record);
   if (forged !== null) return { name, file, condition: "forged", findings: [forged], ...hash };
-  const stale = staleness(artifact, read, record, statuses);
+  const stale = [
+    ...unchanged(artifact, read, record, sources.workflow),
+    ...staleness(artifact, read, record, statuses),
+  ];
   if (stale.length > 0) return { name, file, condition: "stale", findings: stale, ...hash };
   const drift =
     artifact.madeBy.kind === "orchestrator" ? await sources.checkSource(artifact, read.data, statuses) : null;
@@ -97,6 +110,27 @@ function forgery(artifact: Artifact, read: SoundArtifact, record: EvidenceRecord
   if (madeBy.kind === "human")
     return { ...finding, message: what, hint: 'a human decides with `pawl answer <choice> --note "…"`' };
   return { ...finding, message: what, hint: `pawl makes it itself, by \`${madeBy.action}\`; nobody else can` };
+}
+
+/** A further section may say the same again; one that stood there already says nothing new. */
+function unchanged(
+  { name, file, section }: Artifact,
+  { hash, sections = [] }: SoundArtifact,
+  record: EvidenceRecord | undefined,
+  { phases }: Workflow,
+): Finding[] {
+  const before = record?.before ?? [];
+  if (!before.includes(hash) || sections.length > before.length) return [];
+  const phase = phases.find(({ leaves }) => leaves.includes(name))?.name ?? "its phase";
+  return [
+    {
+      message: `\`## ${section ?? ""}\` in ${file} is as it was before ${phase} began`,
+      file,
+      expected: `a section that was written in ${phase}`,
+      found: `the earlier one (${short(hash)})`,
+      hint: `add a \`## ${section ?? ""}\` of its own to the end of ${file}`,
+    },
+  ];
 }
 
 function staleness(

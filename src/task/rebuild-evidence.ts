@@ -11,11 +11,17 @@ export function evidenceFromHistory(events: HistoryEvent[], workflow: Workflow, 
   for (const event of events) {
     for (const artifact of workflow.artifacts) {
       const accepted = event.evidence?.[artifact.name];
-      if (accepted !== undefined) records[artifact.name] = { inputs: inputsAt(event, artifact, records), accepted };
+      const { before } = records[artifact.name] ?? {};
+      if (accepted !== undefined)
+        records[artifact.name] = {
+          inputs: inputsAt(event, artifact, records),
+          accepted,
+          ...(before === undefined ? {} : { before }),
+        };
     }
     // What was there before was put away; from here on it is asked for anew.
     for (const artifact of leftBy(phaseEntered(event), workflow))
-      records[artifact.name] = { inputs: inputsAt(event, artifact, records) };
+      records[artifact.name] = { inputs: inputsAt(event, artifact, records), ...sectionsAt(artifact, records) };
   }
   return records;
 }
@@ -29,6 +35,13 @@ export function unknownEvidence({ artifacts }: Workflow): Records {
 
 function inputsAt({ evidence = {} }: HistoryEvent, { judges }: Artifact, records: Records): Record<string, string> {
   return Object.fromEntries(judges.map((name) => [name, evidence[name] ?? records[name]?.accepted ?? ""]));
+}
+
+/** A section is not put away: that it was accepted once before is known all the same. */
+function sectionsAt({ name, section }: Artifact, records: Records): Pick<EvidenceRecord, "before"> {
+  if (section === undefined) return {};
+  const { before = [], accepted } = records[name] ?? {};
+  return { before: accepted === undefined ? before : [...before, accepted] };
 }
 
 function phaseEntered({ type, from, to }: HistoryEvent): string | undefined {

@@ -4,22 +4,26 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { frontmatterFromMarkdown } from "mdast-util-frontmatter";
 import { frontmatter } from "micromark-extension-frontmatter";
 
-/** The text below the last `## heading` of that name, up to the next heading of the same or a higher level; null without one. */
-export function readSection(text: string, heading: string): string | null {
+/**
+ * The texts below every `## heading` of that name, each up to the next heading of the same or a higher level. The last one is
+ * the section that counts.
+ */
+export function readSections(text: string, heading: string): string[] {
   const tree: Root = fromMarkdown(text, {
     extensions: [frontmatter(["yaml"])],
     mdastExtensions: [frontmatterFromMarkdown(["yaml"])],
   });
-  let section: { start: number; end: number } | null = null;
-  let open = false;
+  const sections: { start: number; end: number }[] = [];
+  let open: { start: number; end: number } | undefined;
   for (const node of tree.children) {
     if (node.type !== "heading" || node.depth > 2) continue;
     const offset = node.position?.start.offset ?? 0;
-    if (section !== null && open) section.end = offset;
-    open = node.depth === 2 && plainText(node).trim().toLowerCase() === heading.trim().toLowerCase();
-    if (open) section = { start: node.position?.end.offset ?? offset, end: text.length };
+    if (open !== undefined) open.end = offset;
+    const isWanted = node.depth === 2 && plainText(node).trim().toLowerCase() === heading.trim().toLowerCase();
+    open = isWanted ? { start: node.position?.end.offset ?? offset, end: text.length } : undefined;
+    if (open !== undefined) sections.push(open);
   }
-  return section === null ? null : text.slice(section.start, section.end).trim();
+  return sections.map(({ start, end }) => text.slice(start, end).trim());
 }
 
 /** Is there a line that is neither blank, nor a comment, nor a placeholder that a template left? */

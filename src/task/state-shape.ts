@@ -46,6 +46,7 @@ const RECORD = shape({
   written: optional(text),
   accepted: optional(text),
   waived: optional(flag),
+  before: optional(listOf(text)),
   archived: optional(pathInside),
 });
 

@@ -52,6 +52,8 @@ export interface EvidenceRecord {
   accepted?: string;
   /** A human passed over it. */
   waived?: boolean;
+  /** Of a section: the hashes of all sections of its name when its phase began. */
+  before?: string[];
   /** Where the version accepted before this one was put, relative to the task directory. */
   archived?: string;
 }

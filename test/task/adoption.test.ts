@@ -98,6 +98,22 @@ describe("after an adoption", () => {
     expect(state.evidence["change"]).toEqual({ inputs: { report: HASHES.report } });
   });
 
+  it("a section that opened a gate before its phase was entered again opens none", async () => {
+    const [report, ...others] = WORKFLOW.artifacts;
+    const { schema: _schema, ...plain } = report!;
+    const sectioned = { ...WORKFLOW, artifacts: [{ ...plain, file: "TASK.md", section: "Report" }, ...others] };
+    const task = makeTask(undefined, sectioned);
+    const accepted = sha256("It fails.");
+    await task.with(async (open) => {
+      const evidence = { report: accepted };
+      await open.commit(open.state, { type: "transition", by: "Ada", from: "reproduce", to: "fix", evidence });
+      await open.commit(open.state, { type: "redo", by: "Ada", from: "fix", to: "reproduce" });
+    });
+    edit(task);
+    const { state } = await adoptTask(task.dir, sectioned, { by: "Ada", reason: "why", now: () => NOW });
+    expect(state.evidence["report"]).toEqual({ inputs: {}, before: [accepted] });
+  });
+
   it("the state file is the witness where it is the history that was damaged", async () => {
     const task = await inVerify();
     const records = {

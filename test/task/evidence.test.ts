@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/errors.js";
-import { inOrderOfJudging, inputHashes, readEvidence } from "../../src/task/evidence.js";
+import { inOrderOfJudging, inputHashes, readEvidence, sectionsBefore } from "../../src/task/evidence.js";
 import { freshState, type EvidenceRecord } from "../../src/task/state.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import type { ArtifactStatus } from "../../src/workflow/types.js";
@@ -240,6 +240,78 @@ describe("what an artifact is worth", () => {
     story.task.write("report.json", "{}");
     expect((await story.status("tests")).findings[0]?.message).toContain("judges change.json, which is stale");
     expect(story.asked).toEqual(["report.json", "change.json", "tests.json"]);
+  });
+});
+
+describe("a section whose phase begins again", () => {
+  const workflow = {
+    ...WORKFLOW,
+    artifacts: WORKFLOW.artifacts.slice(0, 1).map(({ schema: _schema, ...artifact }) => ({
+      ...artifact,
+      file: "TASK.md",
+      section: "Review",
+    })),
+  };
+  const [artifact] = workflow.artifacts;
+
+  /** The phase begins with `before` in the file, which then holds `after`. */
+  async function status(before: string, after: string): Promise<ArtifactStatus | undefined> {
+    const task = makeTask();
+    if (before !== "") task.write("TASK.md", before);
+    const record = { inputs: {}, ...(await sectionsBefore(task.dir, artifact!)) };
+    task.write("TASK.md", after);
+    const statuses = await readEvidence(["report"], {
+      directory: task.dir,
+      workflow,
+      state: { ...freshState(workflow), evidence: { report: record } },
+      validate: async () => [],
+      checkSource: async () => null,
+    });
+    return statuses["report"];
+  }
+
+  const PASS = "# T\n\n## Review\n\nVerdict: PASS\n";
+
+  it("is stale as long as it is what stood there before", async () => {
+    expect(await status(PASS, PASS)).toEqual({
+      name: "report",
+      file: "TASK.md",
+      condition: "stale",
+      hash: sha256("Verdict: PASS"),
+      findings: [
+        {
+          message: "`## Review` in TASK.md is as it was before reproduce began",
+          file: "TASK.md",
+          expected: "a section that was written in reproduce",
+          found: `the earlier one (${sha256("Verdict: PASS").slice(0, 12)})`,
+          hint: "add a `## Review` of its own to the end of TASK.md",
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ["the rest of the file changed", PASS, `${PASS}\n## Handoff\n\nMore.\n`],
+    ["an earlier one was taken out", `## Review\n\nFAIL\n\n${PASS}`, PASS],
+    ["an empty one after it was taken out", `${PASS}\n## Review\n`, PASS],
+    ["a later one was taken out", `${PASS}\n## Review\n\nFAIL\n`, PASS],
+  ])("is stale though %s", async (_what, before, after) => {
+    expect((await status(before, after))?.condition).toBe("stale");
+  });
+
+  it.each([
+    ["there was none", "# T\n", PASS],
+    ["there was no file", "", PASS],
+    ["it was rewritten", PASS, PASS.replace("PASS", "PASS, again")],
+    ["a further one says the same", PASS, `${PASS}\n## Review\n\nVerdict: PASS\n`],
+  ])("counts where %s", async (_what, before, after) => {
+    expect((await status(before, after))?.condition).toBe("ok");
+  });
+
+  it("has nothing to remember of a whole file, which is put away", async () => {
+    const task = makeTask();
+    task.write("report.json", REPORT);
+    expect(await sectionsBefore(task.dir, WORKFLOW.artifacts[0]!)).toEqual({});
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readArtifact } from "../../src/task/artifact.js";
-import { hasContent, readSection } from "../../src/task/sections.js";
+import { hasContent, readSections } from "../../src/task/sections.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import { makeTask, WORKFLOW } from "../support/workspace.js";
 
@@ -37,7 +37,12 @@ describe("a section", () => {
     ["may be the last line, with nothing below", "## Review", ""],
   ];
   it.each(cases)("%s", (_name, text, expected) => {
-    expect(readSection(text, "Review")).toBe(expected);
+    expect(readSections(text, "Review").at(-1) ?? null).toBe(expected);
+  });
+
+  it("is one of several, in their order", () => {
+    const text = "## Review\nfirst\n## Other\nx\n## Review\n### Deep\n## Review\nlast\n# End\n";
+    expect(readSections(text, "Review")).toEqual(["first", "### Deep", "last"]);
   });
 });
 
@@ -92,7 +97,8 @@ describe("a section as an artifact", () => {
   };
 
   it("is its text, and its hash is that of the section alone", async () => {
-    const ok = { condition: "ok", data: { text: "PASS" }, hash: sha256("PASS") };
+    const hash = sha256("PASS");
+    const ok = { condition: "ok", data: { text: "PASS" }, hash, sections: [hash] };
     expect(await read("# A\n## Review\nPASS\n")).toEqual(ok);
     expect(await read("# B\nother\n## Review\n\nPASS\n\n## After\nx\n")).toEqual(ok);
   });
@@ -102,7 +108,7 @@ describe("a section as an artifact", () => {
     ["an empty one", "## Review\n\n## B\nx", "empty", "no content"],
     ["only the template's words", "## Review\n<!-- verdict -->\n{text}\n", "empty", "no content"],
   ])("is missing: %s", async (_what, text, word, found) => {
-    expect(await read(text)).toEqual({
+    expect(await read(text)).toMatchObject({
       condition: "missing",
       findings: [
         {
