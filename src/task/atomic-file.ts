@@ -24,6 +24,13 @@ export async function writeFileDurably(path: string, content: string | Uint8Arra
   await syncDirectory(directory);
 }
 
+/** The process that a temporary file for `file` belongs to; undefined for any other name. */
+export function temporaryOwner(name: string, file: string): number | undefined {
+  const start = `.${file}.`;
+  const match = name.startsWith(start) ? /^([1-9]\d{0,9})\.\d+\.tmp$/.exec(name.slice(start.length)) : null;
+  return match === null ? undefined : Number(match[1]);
+}
+
 /** Only a directory's own sync makes a rename or a new name in it last. */
 export async function syncDirectory(directory: string): Promise<void> {
   const fd = openSync(directory, "r");

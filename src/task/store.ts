@@ -15,6 +15,7 @@ import { carryAway, isPending } from "./archive.js";
 import { appendDurably, writeFileDurably } from "./atomic-file.js";
 import { checkAgainstHistory, disagreement, HISTORY_FILE, parseState, type Unrecorded } from "./check-records.js";
 import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type NewEvent } from "./history.js";
+import { clearLitter } from "./litter.js";
 import { acquireLock, type Lock } from "./lock.js";
 import { resolveInside } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
@@ -84,6 +85,7 @@ export async function openTask(directory: string, workflow: Workflow, now: () =>
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const loaded = loadTask(directory, workflow);
+    clearLitter(directory, workflow.state.file);
     if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
     for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
     return new OpenTask(directory, workflow, now, lock, loaded);

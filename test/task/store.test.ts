@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -224,12 +225,28 @@ describe("a crash between the state and its history", () => {
     await expectRefused(task, /does not end with the event/);
   });
 
-  it("may leave a temporary file, which nobody minds", async () => {
+  it("may leave a temporary file, which the next writer removes when its process is gone", async () => {
     const task = makeTask();
     await task.commit("one");
-    task.write(".state.json.4711.0.tmp", '{"phase":');
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    task.write(`.state.json.${pid}.0.tmp`, '{"phase":');
+    task.write(`.state.json.${pid}.17.tmp`, "");
+    // A process that lives may still be at it; the rest is somebody else's.
+    const others = [
+      `.state.json.${process.pid}.0.tmp`,
+      `.state.json.${pid}.tmp`,
+      `.state.json.${pid}.0.tmp.bak`,
+      `.state.json.0${pid}.0.tmp`,
+      `state.json.${pid}.0.tmp`,
+      `.other.json.${pid}.0.tmp`,
+      `sub/.state.json.${pid}.0.tmp`,
+    ];
+    for (const file of others) task.write(file, "theirs");
+    mkdirSync(join(task.dir, `.state.json.${pid}.1.tmp`));
     await task.commit("two");
     expect(task.history().events).toHaveLength(3);
+    expect([0, 17].filter((n) => task.has(`.state.json.${pid}.${n}.tmp`))).toEqual([]);
+    expect([...others, `.state.json.${pid}.1.tmp`].filter((file) => !task.has(file))).toEqual([]);
   });
 });
 
