@@ -3,16 +3,29 @@ import { lstatSync } from "node:fs";
 import { isAbsolute, join, sep } from "node:path";
 import { codeOf, usage, type Finding } from "../errors.js";
 
-const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+/**
+ * What an id may not be, and why. It names a directory and, behind `pawl/`, a branch: the last rules are those of
+ * `git check-ref-format`.
+ */
+const RULES: [wrong: RegExp, why: string][] = [
+  [/^$/, "it is empty"],
+  [/^.{101,}$/s, "it has more than 100 characters"],
+  [/[^A-Za-z0-9._-]/, "it has other characters than letters, digits, `.`, `_` and `-`"],
+  [/^[^A-Za-z0-9]/, "it does not begin with a letter or a digit"],
+  [/\.\./, "it has `..` in it, which git takes in no branch name"],
+  [/\.$/, "it ends with `.`, which git takes in no branch name"],
+  [/\.lock$/, "it ends with `.lock`, which git takes in no branch name"],
+];
 
 export function isTaskId(id: string): boolean {
-  return TASK_ID.test(id) && !id.includes("..") && !id.endsWith(".lock");
+  return !RULES.some(([wrong]) => wrong.test(id));
 }
 
 export function requireTaskId(id: string): string {
-  if (isTaskId(id)) return id;
-  throw usage(`\`${id}\` cannot be a task's id`, {
-    hint: "letters, digits, `.`, `_` and `-`, at most 100, beginning with a letter or digit, no `..` and no `/`",
+  const why = RULES.find(([wrong]) => wrong.test(id))?.[1];
+  if (why === undefined) return id;
+  throw usage(`\`${id}\` cannot be a task's id: ${why}`, {
+    hint: "letters, digits, `.`, `_` and `-`, at most 100, beginning with a letter or digit, as in `fix-login`",
   });
 }
 

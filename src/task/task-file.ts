@@ -126,13 +126,16 @@ function checkKeys(front: Record<string, unknown>): Finding[] {
     }
     if ((LIST_KEYS as readonly string[]).includes(key)) {
       const items = Array.isArray(value) ? value : [value];
-      return items.every((item) => typeof item === "string")
+      // A blank command passes, whatever is wrong.
+      const isSound = items.every((item) => typeof item === "string" && item.trim() !== "");
+      const expected = "a list of text, none of it blank";
+      return isSound
         ? []
         : [
             {
               ...place,
-              message: `${TASK_FILE}: \`${key}\` expected a list of text, found ${JSON.stringify(value)}`,
-              expected: "a list of text",
+              message: `${TASK_FILE}: \`${key}\` expected ${expected}, found ${JSON.stringify(value)}`,
+              expected,
               found: JSON.stringify(value),
             },
           ];

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -25,11 +26,34 @@ describe("a task's id", () => {
     "a\0",
     "x".repeat(101),
     "a.lock",
+    "x.",
+    "a.b.",
     "~",
     "a:b",
   ])("%j is none", (id) => {
     expect(isTaskId(id)).toBe(false);
     expect(thrownBy(() => requireTaskId(id)).kind).toBe("usage");
+  });
+});
+
+describe("a task's id and git", () => {
+  it.each([
+    ["x.", "it ends with `.`"],
+    ["a..b", "it has `..` in it"],
+    ["a.lock", "it ends with `.lock`"],
+    ["a b", "it has other characters"],
+    ["-x", "it does not begin with a letter"],
+    ["", "it is empty"],
+  ])("%j is refused with the reason", (id, why) => {
+    expect(thrownBy(() => requireTaskId(id)).message).toContain(`\`${id}\` cannot be a task's id: ${why}`);
+  });
+
+  it("no id is taken that git refuses in a branch name", () => {
+    const isBranch = (id: string): boolean =>
+      spawnSync("git", ["check-ref-format", `refs/heads/pawl/${id}`]).status === 0;
+    const parts = ["a", ".", "-", "_", "lock", ".lock", "@", "..", "HEAD"];
+    const ids = parts.flatMap((one) => [one, ...parts.flatMap((two) => [`${one}${two}`, `a${one}${two}`])]);
+    expect([...new Set(ids)].filter((id) => isTaskId(id) && !isBranch(id))).toEqual([]);
   });
 });
 

@@ -91,8 +91,12 @@ describe("task.md", () => {
     [
       "numbers as tests",
       "---\ntitle: x\ntest: [1]\n---\n",
-      { pointer: "/test", expected: "a list of text", found: "[1]" },
+      { pointer: "/test", expected: "a list of text, none of it blank", found: "[1]" },
     ],
+    ["an empty test", '---\ntitle: x\ntest: ""\n---\n', { pointer: "/test", found: '""' }],
+    ["a blank test among others", '---\ntitle: x\ntest: [npm test, " "]\n---\n', { pointer: "/test" }],
+    ["a test that was left out", "---\ntitle: x\ntest:\n---\n", { pointer: "/test", found: "null" }],
+    ["nobody to come after", '---\ntitle: x\nafter: [""]\n---\n', { pointer: "/after" }],
     ["a slip of the pen", "---\ntitel: x\n---\n", { pointer: "/titel", found: "titel", hint: "did you mean title?" }],
     ["another", "---\ntitle: x\nworkflw: y\n---\n", { pointer: "/workflw", hint: "did you mean workflow?" }],
     ["the plural", "---\ntitle: x\ntests: [y]\n---\n", { pointer: "/tests", hint: "did you mean test?" }],
