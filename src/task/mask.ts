@@ -28,6 +28,20 @@ export function maskSecrets(text: string, environment: Record<string, string | u
   return masked;
 }
 
+/**
+ * The same value with every text in it masked. Text by text: once it is written as JSON, a secret may be escaped, and its mask
+ * might not end where the text does.
+ */
+export function maskTexts<T>(value: T, environment: Record<string, string | undefined> = {}): T {
+  const mask = (part: unknown): unknown => {
+    if (typeof part === "string") return maskSecrets(part, environment);
+    if (Array.isArray(part)) return part.map(mask);
+    if (typeof part !== "object" || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, entry]) => [key, mask(entry)]));
+  };
+  return mask(value) as T;
+}
+
 /** The longest first: one may be the beginning of another. Short ones would blot out half of every text. */
 function secretValues(environment: Record<string, string | undefined>): string[] {
   return Object.entries(environment)

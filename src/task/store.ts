@@ -17,6 +17,7 @@ import { checkAgainstHistory, disagreement, HISTORY_FILE, parseState, type Unrec
 import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type NewEvent } from "./history.js";
 import { clearLitter } from "./litter.js";
 import { acquireLock, type Lock } from "./lock.js";
+import { maskSecrets, maskTexts } from "./mask.js";
 import { resolveInside } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
 import { formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
@@ -24,6 +25,8 @@ import { MAX_BYTES } from "./strict-json.js";
 import { requireTranscript } from "./transcript.js";
 
 export { HISTORY_FILE };
+
+type Environment = Record<string, string | undefined>;
 
 export interface LoadedTask extends Unrecorded {
   state: TaskState;
@@ -79,8 +82,16 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
   return { state, origin: content === null ? "fresh" : "imported", bytes, unrecorded: "", torn: 0 };
 }
 
-/** The task, for one writer. What a crash left unfinished is finished first. */
-export async function openTask(directory: string, workflow: Workflow, now: () => Date): Promise<OpenTask> {
+/**
+ * The task, for one writer. What a crash left unfinished is finished first. The secrets of `environment` do not reach the
+ * history; those of a known form never do.
+ */
+export async function openTask(
+  directory: string,
+  workflow: Workflow,
+  now: () => Date,
+  environment: Environment = {},
+): Promise<OpenTask> {
   requireTranscript(directory);
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
@@ -88,7 +99,7 @@ export async function openTask(directory: string, workflow: Workflow, now: () =>
     clearLitter(directory, workflow.state.file);
     if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
     for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
-    return new OpenTask(directory, workflow, now, lock, loaded);
+    return new OpenTask(directory, workflow, now, lock, loaded, environment);
   } catch (error) {
     lock.release();
     throw error;
@@ -106,6 +117,7 @@ export class OpenTask {
     private readonly now: () => Date,
     private readonly lock: Lock,
     private readonly loaded: LoadedTask,
+    private readonly environment: Environment,
   ) {
     this.state = loaded.state;
     this.bytes = loaded.bytes;
@@ -143,7 +155,7 @@ export class OpenTask {
     const sealed = sealEvent({
       seq: (last?.seq ?? 0) + 1,
       at: this.now().toISOString(),
-      ...event,
+      ...withoutSecrets(event, this.environment),
       state: hashState(revised),
       prev: last?.hash ?? "",
     });
@@ -186,7 +198,7 @@ export class OpenTask {
 export async function adoptTask(
   directory: string,
   workflow: Workflow,
-  adoption: { by: string; reason: string; now: () => Date },
+  adoption: { by: string; reason: string; now: () => Date; environment?: Environment },
 ): Promise<{ state: TaskState; kept: string | null }> {
   requireTranscript(directory);
   const lock = await acquireLock(join(directory, HISTORY_FILE));
@@ -203,7 +215,8 @@ export async function adoptTask(
     }
     // A torn line stays where it is; the next event begins on a line of its own.
     if (torn.length > 0) await appendDurably(lock.fd, Buffer.from("\n"));
-    const { by, reason } = adoption;
+    const { by } = adoption;
+    const reason = maskSecrets(adoption.reason, adoption.environment);
     const at = adoption.now().toISOString();
     const overridden = withOverride(state, adoptionRecord(at, by, about.recordedPhase, state.phase, reason));
     const adopted: TaskState = { ...overridden, revision: state.revision + 1, lastEvent: null };
@@ -234,6 +247,16 @@ function readState(directory: string, workflow: Workflow): Buffer | null {
   const place = resolveInside(directory, file);
   if ("error" in place) throw invalid(place.error.message, { findings: [place.error], hint: place.error.hint ?? "" });
   return readIfThere(place.path, MAX_BYTES, NO_LINK);
+}
+
+/** Only what somebody said or printed: names of phases and hashes are none of it. */
+function withoutSecrets(event: NewEvent, environment: Environment): NewEvent {
+  const { reason, data } = event;
+  return {
+    ...event,
+    ...(reason === undefined ? {} : { reason: maskSecrets(reason, environment) }),
+    ...(data === undefined ? {} : { data: maskTexts(data, environment) }),
+  };
 }
 
 /** What is written here has to be read again. */

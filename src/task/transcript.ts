@@ -1,7 +1,7 @@
 /** transcript.jsonl: what was said and run, refusals and overrides included; secrets masked. It records, and decides nothing. */
 import { appendFileSync, closeSync, constants, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { maskSecrets } from "./mask.js";
+import { maskTexts } from "./mask.js";
 import { isUnfit, NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
 import { anObject, optional, shape, text } from "./shape.js";
 
@@ -28,13 +28,9 @@ export function appendTranscript(
     ...entry,
     text: entry.text.length > MAX_TEXT ? `${entry.text.slice(0, MAX_TEXT)} […]` : entry.text,
   };
-  // Text by text, `data` included: in the written line a secret may be escaped, and its mask might not end where the text does.
-  const masked = JSON.stringify(bounded, (_key, value: unknown) =>
-    typeof value === "string" ? maskSecrets(value, environment) : value,
-  );
   const fd = openForAppending(join(directory, TRANSCRIPT_FILE));
   try {
-    appendFileSync(fd, `${masked}\n`);
+    appendFileSync(fd, `${JSON.stringify(maskTexts(bounded, environment))}\n`);
   } finally {
     closeSync(fd);
   }

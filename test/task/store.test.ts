@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { formatEvent, hashEvent } from "../../src/task/history.js";
 import { sha256 } from "../../src/workflow/hash.js";
 import { hashState, overridesOf, withOverride } from "../../src/task/state.js";
-import { adoptTask, loadTask } from "../../src/task/store.js";
+import { adoptTask, loadTask, openTask } from "../../src/task/store.js";
 import { errorOf, thrownBy } from "../support/errors.js";
 import { commitNote, makeDirectory, makeTask, NOW, WORKFLOW, type TestTask } from "../support/workspace.js";
 
@@ -186,6 +186,41 @@ describe("a commit", () => {
     await task.commit("one", "two");
     const { readdirSync } = await import("node:fs");
     expect(readdirSync(task.dir).sort()).toEqual(["history.jsonl", "state.json"]);
+  });
+});
+
+describe("secrets", () => {
+  const token = `ghp_${"aB3".repeat(12)}`;
+  const said = `use ${token} and open sesame!`;
+  const environment = { DOOR_PASSWORD: "open sesame!", DOOR: "oak" };
+  const event = { type: "note", by: "Ada", reason: said, data: { deep: [{ note: said, n: 1, none: null }] } };
+
+  it("do not reach the history, neither by their form nor by their value, and the chain holds", async () => {
+    const task = makeTask();
+    const open = await openTask(task.dir, WORKFLOW, () => NOW, environment);
+    await open.begin("Ada");
+    const committed = await open.commit(open.state, event);
+    open.close();
+    const masked = "use [masked] and [masked]";
+    expect(committed).toMatchObject({ reason: masked, data: { deep: [{ note: masked, n: 1, none: null }] } });
+    expect(task.history()).toMatchObject({ findings: [], events: { 1: committed } });
+    expect(task.read("state.json") + task.read("history.jsonl")).not.toMatch(/ghp_|sesame/);
+    expect(load(task).state.lastEvent).toEqual(committed);
+  });
+
+  it("are known by their form where the environment is not", async () => {
+    const task = makeTask();
+    await task.with((open) => open.commit(open.state, event));
+    expect(task.history().events.at(-1)?.reason).toBe("use [masked] and open sesame!");
+  });
+
+  it("do not reach the records with the reason of an adoption", async () => {
+    const task = makeTask();
+    await task.commit("one");
+    task.write("state.json", "{");
+    await adoptTask(task.dir, WORKFLOW, { by: "Ada", reason: said, now: () => NOW, environment });
+    expect(task.history().events.at(-1)?.reason).toBe("use [masked] and [masked]");
+    expect(task.read("state.json") + task.read("history.jsonl")).not.toMatch(/ghp_|sesame/);
   });
 });
 
