@@ -11,8 +11,10 @@ import {
   actorOf,
   freshState,
   hashState,
+  newActor,
   overridesOf,
   stateFromJson,
+  type Actor,
   type EvidenceRecord,
   type OverrideRecord,
   type TaskState,
@@ -37,12 +39,11 @@ export function takeOver(content: Buffer | null, history: WholeHistory, workflow
   const found = readFound(content, workflow, task);
   const state = "state" in found ? found.state : freshState(workflow, requireRecorded(recordedPhase, workflow));
   const { putAway: _putAway, ...rest } = state;
-  const actor = actorOf(state, state.phase);
   return {
     state: {
       ...rest,
       waiting: null,
-      actors: { ...state.actors, [state.phase]: { ...actor, visits: Math.max(1, actor.visits) } },
+      actors: actorsOf(state, sound),
       evidence: evidenceOf(state, history, workflow),
       fields: { ...state.fields, overrides: overridesIn(state, sound) },
     },
@@ -80,6 +81,19 @@ function requireRecorded(phase: string | null, workflow: Workflow): string {
     findings: [{ message, file: HISTORY_FILE, expected: names.join(", "), found: phase }],
     hint: `say in ${file} where to go on, as {"${field}": "${workflow.initial}"}, and adopt that`,
   });
+}
+
+/** A number of a run is given out once: its directory is there. */
+function actorsOf(state: TaskState, events: HistoryEvent[]): Record<string, Actor> {
+  const current = actorOf(state, state.phase);
+  const actors = { ...state.actors, [state.phase]: { ...current, visits: Math.max(1, current.visits) } };
+  for (const { type, to, data } of events) {
+    const run = data?.["run"];
+    if (type !== "run.started" || to === undefined || !Number.isSafeInteger(run)) continue;
+    const actor = actors[to] ?? newActor();
+    actors[to] = { ...actor, runs: Math.max(actor.runs, run as number) };
+  }
+  return actors;
 }
 
 /** The best witness there is. One who is missing makes verdicts count for less, never for more. */

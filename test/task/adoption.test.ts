@@ -114,6 +114,21 @@ describe("after an adoption", () => {
     expect(state.evidence["report"]).toEqual({ inputs: {}, before: [accepted] });
   });
 
+  it("no number of a run is given out a second time", async () => {
+    const task = await inVerify();
+    await task.with(async (open) => {
+      for (const [to, run] of [
+        ["fix", 1],
+        ["fix", 2],
+        ["verify", 1],
+      ] as const)
+        await open.commit(open.state, { type: "run.started", by: "pawl", from: to, to, data: { run } });
+    });
+    task.write("state.json", "{");
+    const { state } = await adopt(task);
+    expect(state.actors).toMatchObject({ fix: { runs: 2, visits: 0 }, verify: { runs: 1, visits: 1 } });
+  });
+
   it("the state file is the witness where it is the history that was damaged", async () => {
     const task = await inVerify();
     const records = {
