@@ -1,8 +1,9 @@
 /** What becomes of a task's artifacts: asked for, written by pawl itself, put away. The state that is given back says so. */
-import { join } from "node:path";
+import { invalid } from "../errors.js";
 import { archiveArtifact, planArchive } from "../task/archive.js";
 import { writeFileDurably } from "../task/atomic-file.js";
-import { inputHashes } from "../task/evidence.js";
+import { inputHashes, sectionsBefore } from "../task/evidence.js";
+import { resolveInside } from "../task/paths.js";
 import { actorOf, type EvidenceRecord, type TaskState } from "../task/state.js";
 import { sha256 } from "../workflow/hash.js";
 import type { ArtifactStatus } from "../workflow/types.js";
@@ -10,7 +11,12 @@ import type { TaskContext } from "./context.js";
 import { evidenceFor } from "./look.js";
 
 /** Earlier versions of the artifacts are put away: what was there before a phase began says nothing about it. */
-export function putAway(context: TaskContext, state: TaskState, phase: string, names: string[]): TaskState {
+export async function putAway(
+  context: TaskContext,
+  state: TaskState,
+  phase: string,
+  names: string[],
+): Promise<TaskState> {
   const records = { ...state.evidence };
   const moves = [...(state.putAway ?? [])];
   for (const artifact of context.workflow.artifacts.filter(({ name }) => names.includes(name))) {
@@ -20,7 +26,8 @@ export function putAway(context: TaskContext, state: TaskState, phase: string, n
     const archived = move?.to;
     // The last accepted version stays known, to tell whether anything new came after it.
     const kept = before?.accepted === undefined ? before?.archived : (archived ?? before.archived);
-    records[artifact.name] = { inputs: {}, ...(kept === undefined ? {} : { archived: kept }) };
+    const sections = await sectionsBefore(context.dir, artifact);
+    records[artifact.name] = { inputs: {}, ...sections, ...(kept === undefined ? {} : { archived: kept }) };
   }
   return { ...state, evidence: records, putAway: moves };
 }
@@ -48,7 +55,7 @@ export async function writeArtifact(
   if (artifact === undefined) throw new TypeError(`writeArtifact: ${name} is no artifact of ${context.workflow.name}`);
   const text = formatArtifact(data);
   const archived = await archiveArtifact(context.dir, artifact, state.phase, actorOf(state, state.phase).runs);
-  await writeFileDurably(join(context.dir, artifact.file), text);
+  await writeFileDurably(inTaskDirectory(context, artifact.file), text);
   const previous = state.evidence[name];
   const kept = previous?.archived ?? archived;
   const entry: EvidenceRecord = {
@@ -61,4 +68,14 @@ export async function writeArtifact(
 
 export function formatArtifact(data: unknown): string {
   return `${JSON.stringify(data, null, 2)}\n`;
+}
+
+/** Where to write: nothing that lies in the task directory may lead pawl out of it. */
+export function inTaskDirectory(context: TaskContext, path: string): string {
+  const place = resolveInside(context.dir, path);
+  if ("path" in place) return place.path;
+  throw invalid(place.error.message, {
+    findings: [place.error],
+    hint: `remove what leads out of ${context.dir}; nothing was written there`,
+  });
 }

@@ -1,10 +1,11 @@
 /** What every use case needs to know: the workspace, who asks, and, for one task, its workflow and settings. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { invalid, messageOf, PawlError } from "../errors.js";
 import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
 import { validatorFor } from "../system/schemas.js";
 import type { Validate } from "../task/artifact.js";
+import { readPlainFile } from "../task/plain-file.js";
 import type { TaskFile } from "../task/task-file.js";
 import { appendTranscript, type TranscriptEntry } from "../task/transcript.js";
 import type { Workflow } from "../workflow/types.js";
@@ -96,7 +97,9 @@ async function loadRecorded(name: string, root: string, recorded: string | undef
 /** The workflow that the state file names. Only a first look: whether the file can be trusted is checked when it is loaded. */
 function recordedWorkflow(dir: string): string | undefined {
   try {
-    const state = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { workflow?: { name?: unknown } } | null;
+    const state = JSON.parse(readPlainFile(join(dir, "state.json")).toString("utf8")) as {
+      workflow?: { name?: unknown };
+    } | null;
     return typeof state?.workflow?.name === "string" ? state.workflow.name : undefined;
   } catch {
     return undefined;

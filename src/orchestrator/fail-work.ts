@@ -47,7 +47,7 @@ export async function failWork(
   const before = actorOf(task.state, phase.name);
   const fingerprint = fingerprintOf(failure);
   // What a failed run left is put away: a reviewer that crashed has approved nothing.
-  const base = withActor(putAway(context, task.state, phase.name, phase.leaves), phase.name, {
+  const base = withActor(await putAway(context, task.state, phase.name, phase.leaves), phase.name, {
     status: "failed",
     run: undefined,
     attempts: attempt,

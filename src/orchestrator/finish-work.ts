@@ -1,5 +1,4 @@
 /** The end of the work: what it came to is judged, written, and, where the evidence opens a way, followed at once. */
-import { join } from "node:path";
 import { actions } from "../actions/registry.js";
 import { interrupted } from "../errors.js";
 import { writeFileDurably } from "../task/atomic-file.js";
@@ -7,7 +6,7 @@ import { withActor, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { decide, relevantArtifacts } from "../workflow/decide.js";
 import type { Decision, Phase } from "../workflow/types.js";
-import { putAway, writeArtifact } from "./artifacts.js";
+import { inTaskDirectory, putAway, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFailure, failWork } from "./fail-work.js";
 import { evidenceFor, toEvidence } from "./look.js";
@@ -40,7 +39,8 @@ export async function writeMade(
   let state = started;
   const notes: string[] = [];
   for (const { artifact, made } of all) {
-    for (const [path, text] of Object.entries(made.files ?? {})) await writeFileDurably(join(context.dir, path), text);
+    for (const [path, text] of Object.entries(made.files ?? {}))
+      await writeFileDurably(inTaskDirectory(context, path), text);
     const statuses = await evidenceFor(context, state, artifact.judges);
     state = await writeArtifact(context, state, artifact.name, made.data, statuses);
     notes.push(...(made.notes ?? []));
@@ -49,7 +49,7 @@ export async function writeMade(
 }
 
 async function interrupt(context: TaskContext, task: OpenTask, { name, leaves }: Phase): Promise<never> {
-  const state = withActor(putAway(context, task.state, name, leaves), name, { status: "idle", run: undefined });
+  const state = withActor(await putAway(context, task.state, name, leaves), name, { status: "idle", run: undefined });
   await task.commit(state, { type: "run.interrupted", by: context.user, from: name, to: name });
   throw interrupted(`the work on ${name} was interrupted; ${context.id} can go on from there`, {
     hint: `pawl next ${context.id}`,

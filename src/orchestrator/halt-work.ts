@@ -24,7 +24,7 @@ export async function haltWork(
   const what = findings.map(({ message }) => message).join("; ");
   const reason = `${what} (run ${number} of ${phase.name})`;
   const ended = (outcome === null ? null : await soundEnd(context, task, run, outcome)) ?? {
-    ...withActor(putAway(context, run.state, phase.name, phase.leaves), phase.name, {
+    ...withActor(await putAway(context, run.state, phase.name, phase.leaves), phase.name, {
       status: "failed",
       attempts: attempt,
       run: undefined,

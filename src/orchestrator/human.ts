@@ -1,10 +1,10 @@
 /** What only humans may do: answer, resume, redo, override. Always through the table or with a reason, always on record. */
-import { join } from "node:path";
 import { refused, usage } from "../errors.js";
 import { loadSchema, type JsonSchema } from "../system/schemas.js";
 import { archiveArtifact } from "../task/archive.js";
 import { writeFileDurably } from "../task/atomic-file.js";
 import { inputHashes } from "../task/evidence.js";
+import { maskSecrets } from "../task/mask.js";
 import { actorOf } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { answerChoices } from "../workflow/choices.js";
@@ -18,7 +18,7 @@ import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
 import { phaseOf, requirePhase } from "./suggest.js";
 import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
-import { formatArtifact } from "./artifacts.js";
+import { formatArtifact, inTaskDirectory } from "./artifacts.js";
 import { carryOut, type Brought, type Step } from "./transition.js";
 
 /** `to` goes to the phase whatever the evidence says; without it, where the first row of the phase leads. */
@@ -74,22 +74,22 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   requireAnswer(context, task.state.phase, question, request);
   const { artifact, schema } = question;
   if (artifact === null || schema === null || (request.data === undefined && !question.fromSchema)) {
-    return decideAnswer(context, task, look.evidence, payloadOf(request), []);
+    return decideAnswer(context, task, look.evidence, payloadOf(context, request), []);
   }
   const statuses = await evidenceFor(context, task.state, artifact.judges);
   const evidence = inputHashes(artifact, statuses);
-  const given = { ...request, who: context.user, now: context.now(), evidence };
+  const given = { ...request, ...payloadOf(context, request), who: context.user, now: context.now(), evidence };
   const data = { ...answerData(schema, given), ...request.data };
   const status = await judge(context, artifact, data, { ...look.evidence.artifacts, ...statuses });
   if (artifact.madeBy.kind === "human") {
     const artifacts = { ...look.evidence.artifacts, ...statuses, [artifact.name]: status };
     const brought = [{ name: artifact.name, data }];
-    return decideAnswer(context, task, { ...look.evidence, artifacts }, payloadOf(request), brought);
+    return decideAnswer(context, task, { ...look.evidence, artifacts }, payloadOf(context, request), brought);
   }
   if (status.condition !== "ok") throw answerRefused(context, status);
   const { phase } = task.state;
   await archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
-  await writeFileDurably(join(context.dir, artifact.file), formatArtifact(data));
+  await writeFileDurably(inTaskDirectory(context, artifact.file), formatArtifact(data));
   return null;
 }
 
@@ -132,8 +132,19 @@ function requireAnswer(
   }
 }
 
-function payloadOf({ choice, note, to }: AnswerRequest): EventPayload {
-  return Object.fromEntries(Object.entries({ choice, note, to }).filter(([, value]) => value !== undefined));
+function payloadOf(context: TaskContext, { choice, note, to }: AnswerRequest): EventPayload {
+  const given = Object.entries({ choice, note, to }).filter(([, value]) => value !== undefined);
+  return masked(context, Object.fromEntries(given));
+}
+
+/** What a human says goes to state, history and prompts alike: a secret in it goes nowhere. */
+function masked(context: TaskContext, payload: EventPayload): EventPayload {
+  const mask = (text: string): string => maskSecrets(text, context.workspace.env);
+  return {
+    ...payload,
+    ...(payload.reason === undefined ? {} : { reason: mask(payload.reason) }),
+    ...(payload.note === undefined ? {} : { note: mask(payload.note) }),
+  };
 }
 
 async function decideAnswer(
@@ -158,7 +169,7 @@ function send(
   payloadFor: (state: { phase: string }) => EventPayload,
 ): Promise<Step> {
   return inSession(context, async ({ task }) => {
-    const event: Event = { name, by: senderOf(context, task.state), payload: payloadFor(task.state) };
+    const event: Event = { name, by: senderOf(context, task.state), payload: masked(context, payloadFor(task.state)) };
     let look = await lookForHuman(context, task, name, event.payload.to);
     // A redo or an override takes the document as it is now; it says so in the history.
     if (name === "resume") requireUndisturbed(context, look);

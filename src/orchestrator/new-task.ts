@@ -53,7 +53,7 @@ export async function newTask(
 }
 
 async function begin(context: TaskContext, title: string): Promise<void> {
-  const task = await openTask(context.dir, context.workflow, context.now);
+  const task = await openTask(context.dir, context.workflow, context.now, context.workspace.env);
   try {
     task.state = { ...task.state, fields: { ...task.state.fields, title } };
     await task.begin(context.user);

@@ -47,7 +47,12 @@ function waivers(context: TaskContext, decision: Decision, evidence: Evidence): 
   );
 }
 
-export function applyPatch(context: TaskContext, state: TaskState, decision: Decision, patch: StatePatch): TaskState {
+export async function applyPatch(
+  context: TaskContext,
+  state: TaskState,
+  decision: Decision,
+  patch: StatePatch,
+): Promise<TaskState> {
   let next = state;
   if (patch.resetVisits === true) next = resetVisits(next, decision);
   if (patch.waiting !== undefined) {
@@ -63,7 +68,7 @@ export function applyPatch(context: TaskContext, state: TaskState, decision: Dec
   }
   if (patch.archive !== undefined) {
     const { leaves } = phaseOf(context.workflow, decision.from);
-    next = putAway(context, next, decision.from, patch.archive.includes("*") ? leaves : patch.archive);
+    next = await putAway(context, next, decision.from, patch.archive.includes("*") ? leaves : patch.archive);
   }
   return next;
 }
@@ -118,7 +123,7 @@ export async function enter(
     },
   };
   const { leaves } = phaseOf(context.workflow, decision.to);
-  return bindInputs(context, putAway(context, next, decision.to, leaves), leaves);
+  return bindInputs(context, await putAway(context, next, decision.to, leaves), leaves);
 }
 
 /** A failed attempt stays one until somebody acts on it. */

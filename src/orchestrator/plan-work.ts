@@ -1,8 +1,9 @@
 /** Who does the work of a phase, and where: known before anything is written, so that a refusal leaves the state as it was. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { actions, makers } from "../actions/registry.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import type { Artifact, Phase } from "../workflow/types.js";
@@ -105,7 +106,7 @@ export function lastAccepted(context: TaskContext, state: TaskState, artifact: A
   const archived = state.evidence[artifact.name]?.archived;
   if (archived === undefined || !existsSync(join(context.dir, archived))) return undefined;
   try {
-    return JSON.parse(readFileSync(join(context.dir, archived), "utf8"));
+    return JSON.parse(readPlainFile(join(context.dir, archived)).toString("utf8"));
   } catch {
     return undefined;
   }

@@ -18,7 +18,7 @@ export interface Session {
 
 /** What is refused goes to the transcript; the state is as it was. */
 export async function inSession<T>(context: TaskContext, use: (session: Session) => Promise<T>): Promise<T> {
-  const session: Session = { task: await openTask(context.dir, context.workflow, context.now) };
+  const session: Session = { task: await openTask(context.dir, context.workflow, context.now, context.workspace.env) };
   try {
     return await use(session);
   } catch (error) {
@@ -80,7 +80,7 @@ export async function recoverLost(context: TaskContext, task: OpenTask): Promise
   const lost = actorOf(task.state, phase).run;
   if (lost === undefined) return;
   if (lost.token !== undefined) endOrphan(join(context.dir, runPath(phase, lost.number)), lost.token);
-  const state = putAway(context, task.state, phase, phaseOf(context.workflow, phase).leaves);
+  const state = await putAway(context, task.state, phase, phaseOf(context.workflow, phase).leaves);
   await task.commit(withActor(state, phase, { status: "idle", run: undefined }), {
     type: "run.lost",
     by: "pawl",

@@ -3,7 +3,6 @@
  *
  * Actions come first and are safe to repeat; whatever fails before the write leaves the task where it was.
  */
-import { join } from "node:path";
 import { actions } from "../actions/registry.js";
 import type { ActionContext, ActionResult, StatePatch } from "../actions/types.js";
 import { invalid } from "../errors.js";
@@ -13,7 +12,7 @@ import type { TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { describeSender } from "../workflow/decide.js";
 import type { ArtifactStatus, Decision, Event, Evidence } from "../workflow/types.js";
-import { writeArtifact } from "./artifacts.js";
+import { inTaskDirectory, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { accept, applyPatch, enter } from "./next-state.js";
 
@@ -52,8 +51,8 @@ export async function carryOut(
   let next = accept(context, base ?? task.state, decision, evidence);
   next = await writeMade(context, next, made, evidence.artifacts);
   for (const [path, text] of Object.entries(mergeRecords(results, "files")))
-    await writeFileDurably(join(context.dir, path), text as string);
-  next = applyPatch(context, next, decision, patch);
+    await writeFileDurably(inTaskDirectory(context, path), text as string);
+  next = await applyPatch(context, next, decision, patch);
   next = await enter(context, next, decision, event);
 
   const human = event.by.kind === "human";

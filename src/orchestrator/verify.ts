@@ -59,6 +59,7 @@ export async function adopt(context: TaskContext, reason: string): Promise<Verif
     by: context.user,
     reason,
     now: context.now,
+    environment: context.workspace.env,
   });
   record(context, { kind: "override", text: `adopted the state file at ${state.phase}: ${reason}`, data: { kept } });
   const after = verify(context);

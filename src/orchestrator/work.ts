@@ -10,7 +10,7 @@ import { runPath } from "../task/archive.js";
 import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
 import type { Phase } from "../workflow/types.js";
-import { bindInputs, putAway } from "./artifacts.js";
+import { bindInputs, inTaskDirectory, putAway } from "./artifacts.js";
 import type { TaskContext } from "./context.js";
 import { finishWork } from "./finish-work.js";
 import { haltWork } from "./halt-work.js";
@@ -36,6 +36,8 @@ export async function doWork(
   { force = false, thenNext = false }: WorkOptions = {},
 ): Promise<{ task: OpenTask; step: Step | null }> {
   const phase = phaseOf(context.workflow, task.state.phase);
+  // Before anything is written: a folder of runs that leads elsewhere would take all the records there.
+  inTaskDirectory(context, runPath(phase.name, actorOf(task.state, phase.name).runs + 1));
   const plan = await planWork(context, task, look, phase, force);
   const number = await markStarted(context, task, phase, plan.token);
   const folder = join(context.dir, runPath(phase.name, number));
@@ -47,7 +49,7 @@ export async function doWork(
   task.close();
 
   const outcome = await performWork(context, plan, run);
-  const again = await openTask(context.dir, context.workflow, context.now);
+  const again = await openTask(context.dir, context.workflow, context.now, context.workspace.env);
   try {
     const disturbance = await disturbanceOf(context, watch, again.state);
     const step =
@@ -65,7 +67,7 @@ async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, t
   await task.begin(context.user);
   let state = task.state;
   const number = actorOf(state, phase.name).runs + 1;
-  state = putAway(context, state, phase.name, phase.leaves);
+  state = await putAway(context, state, phase.name, phase.leaves);
   state = withActor(state, phase.name, {
     status: "running",
     runs: number,

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { README_SCHEMA, README_WORKFLOW } from "../support/readme.js";
-import { appears, makeCli, type Cli, type TaskFiles } from "../support/cli.js";
+import { appears, makeCli, refuse, type Cli, type TaskFiles } from "../support/cli.js";
 import { writeAt } from "../support/repository.js";
 
 function makeBug(): { cli: Cli; task: TaskFiles } {
@@ -59,5 +59,55 @@ describe("the README's own workflow", () => {
     expect(task.has("verify/runs/3")).toBe(false);
     expect(cli.git("rev-list", "--count", "--merges", "main")).toBe("1");
     expect(cli.git("status", "--porcelain", "--untracked-files=no")).toBe("");
+  });
+});
+
+describe("a section of a Markdown file", () => {
+  const document = `---
+workflow: essay
+version: 1
+initial: write
+limits: { rounds: 3 }
+---
+
+# Essay
+
+## Phases
+
+| Phase | Who           | Leaves | For             |
+| ----- | ------------- | ------ | --------------- |
+| write | agent \`coder\` | \`text\` | the text        |
+| judge | human         |        | is it any good? |
+| done  |               |        |                 |
+
+## Artifacts
+
+| Artifact | File       | Section | Schema | Made by | Judges |
+| -------- | ---------- | ------- | ------ | ------- | ------ |
+| \`text\`   | \`essay.md\` | Text    |        | agent   |        |
+
+## Transitions
+
+| From  | Event  | By    | When                                                       | Do | To    |
+| ----- | ------ | ----- | ---------------------------------------------------------- | -- | ----- |
+| write | next   | any   | \`text.text != ""\`                                          |    | judge |
+| judge | answer | human | \`event.choice == "good"\`                                   |    | done  |
+| judge | answer | human | \`event.choice == "bland" && visits.write < limits.rounds\`  |    | write |
+`;
+
+  it("opens its gate once: in the next round it has to be written anew", () => {
+    const cli = makeCli({ git: false, config: {} });
+    cli.write("system/workflows/essay.md", document);
+    expect(cli.pawl("spec", "check", "essay").stdout).toContain("ok");
+    const task = cli.task();
+    task.write("task.md", "---\ntitle: Essay\nworkflow: essay\n---\n");
+    task.write("essay.md", "# Essay\n\n## Text\n\nAll is well.\n");
+    expect(cli.pawl("next", "--json").json().to).toBe("judge");
+    expect(cli.pawl("answer", "bland", "--note", "rewrite it", "--json").json().to).toBe("write");
+    const { code, error } = refuse(cli, "next");
+    expect(code).toBe(1);
+    expect(error.message).toContain("as it was before write began");
+    task.write("essay.md", "# Essay\n\n## Text\n\nAll is lost.\n");
+    expect(cli.pawl("next", "--json").json().to).toBe("judge");
   });
 });

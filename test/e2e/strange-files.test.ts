@@ -16,6 +16,7 @@ function call(cli: Cli, ...args: string[]): { code: number | null; stderr: strin
 
 describe("in the place of a file of the task", () => {
   it.each([
+    ["state.json", "next"],
     ["history.jsonl", "next"],
     ["history.jsonl", "status"],
     ["history.jsonl", "history"],
@@ -79,5 +80,22 @@ describe("an adoption", () => {
     const { code, stderr } = call(cli, "next", "t1");
     expect(code).not.toBe(0);
     expect(stderr).toContain("review/plan-review.json is stale");
+  });
+});
+
+describe("a link that an agent leaves", () => {
+  it("in the place of a folder leads no file of pawl's out of the task directory", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "codegen");
+    const outside = join(cli.root, "precious");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "diff.patch"), "theirs");
+    const body = `fs.writeFileSync("hello.txt", "hello"); fs.symlinkSync(${JSON.stringify(outside)}, path.join(env.PAWL_TASK_DIR, "code"));`;
+    cli.config({ agents: { coder: { command: cli.agent("coder", body) } } });
+    const result = cli.pawl("next", "--json");
+    expect(result.code).toBe(3);
+    expect(result.json().error.message).toContain("code is a symbolic link");
+    expect(readFileSync(join(outside, "diff.patch"), "utf8")).toBe("theirs");
+    expect(task.readJson("state.json")).toMatchObject({ phase: "codegen" });
   });
 });
