@@ -189,7 +189,7 @@ describe("answer", () => {
       [["answer", "rejected", "--note", "x"], 2, /\/target expected/],
       [
         ["answer", "rejected", "--to", "test", "--note", "x"],
-        1,
+        2,
         /\/target expected one of "codegen", "review", "planning", "revert", found "test"/,
       ],
       [["answer", "revert"], 2, /is no answer in accept/],
