@@ -6,6 +6,7 @@ import { changeOf, plannedPaths, type AcceptedChange } from "./evidence.js";
 import { commitTree, isAncestor, mergeBase, resolveCommit, treeOf } from "./git.js";
 import { taskMessage } from "./messages.js";
 import { ABOUT } from "./names.js";
+import { refuseHiddenFiles } from "./nested-repositories.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
 import { rescueRefs } from "./rescue.js";
 import { outOfScope } from "./scope.js";
@@ -22,6 +23,7 @@ async function make(context: MakerContext): Promise<Made> {
   const repository = await openRepository(settings, signal);
   const { name: baseBranch, head: baseHead } = await findBaseBranch(repository, context);
   const snapshot = await takeSnapshot(repository, settings, signal);
+  await refuseHiddenFiles(snapshot.worktree);
   const { head, notes } = await commitAll(repository, settings, snapshot);
   const base = await mergeBase(repository.git, baseHead, head);
   if (base === null) throw failed(`the branch ${settings.branch} has no commit in common with ${baseBranch}`);

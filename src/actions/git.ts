@@ -1,6 +1,7 @@
 /**
  * The one way to git. Every command runs without hooks, prompts, pager, editor and background maintenance, in the
- * directory it is given and no other repository, whatever the environment pawl was started in says.
+ * directory it is given and no other repository, whatever the environment pawl was started in says. It sees the objects that
+ * are there: what an agent wrote into the repository to have others shown in their place is passed over.
  */
 import { stat } from "node:fs/promises";
 import { failed, interrupted } from "../errors.js";
@@ -14,6 +15,8 @@ export interface GitOptions {
   allow?: readonly number[];
   /** An index file instead of the repository's own. */
   index?: string;
+  /** Given instead of found: a repository's configuration may name another work tree. */
+  place?: { gitDir: string; workTree: string } | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -26,7 +29,7 @@ export interface GitResult {
 /** `git` with its place bound. */
 export type Git = (
   args: readonly string[],
-  options?: Omit<GitOptions, "cwd" | "env" | "signal"> & { env?: Record<string, string> },
+  options?: Omit<GitOptions, "cwd" | "env" | "signal" | "place"> & { env?: Record<string, string> },
 ) => Promise<GitResult>;
 
 export const OLDEST_GIT = "2.38";
@@ -34,6 +37,10 @@ export const OLDEST_GIT = "2.38";
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
   const env = gitEnvironment(options.env);
   if (options.index !== undefined) env["GIT_INDEX_FILE"] = options.index;
+  if (options.place !== undefined) {
+    env["GIT_DIR"] = options.place.gitDir;
+    env["GIT_WORK_TREE"] = options.place.workTree;
+  }
   const result = await run(["git", ...CONFIG, ...args], {
     cwd: options.cwd,
     env,
@@ -51,8 +58,13 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   throw await explain(args, options, result);
 }
 
-export function gitIn(cwd: string, env: Record<string, string>, signal?: AbortSignal): Git {
-  return (args, options = {}) => git(args, { ...options, cwd, env: { ...env, ...options.env }, signal });
+export function gitIn(
+  cwd: string,
+  env: Record<string, string>,
+  signal?: AbortSignal,
+  place?: GitOptions["place"],
+): Git {
+  return (args, options = {}) => git(args, { ...options, cwd, env: { ...env, ...options.env }, signal, place });
 }
 
 /** What git printed, without the newline at its end. */
@@ -159,6 +171,8 @@ const CONFIG = [
   "core.untrackedCache=false",
   "core.splitIndex=false",
   "core.safecrlf=false",
+  // A file that git believes without looking at the commits themselves.
+  "core.commitGraph=false",
   "gc.auto=0",
   "maintenance.auto=false",
   "submodule.recurse=false",
@@ -170,6 +184,8 @@ function gitEnvironment(env: Record<string, string>): Record<string, string> {
   return {
     ...withoutGitLocation(env),
     LC_ALL: "C",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: "/dev/null",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_EDITOR: ":",

@@ -114,8 +114,10 @@ async function forget(repository: Repository, settings: TaskSettings, lost: Regi
 
 async function add(repository: Repository, { worktree, branch }: TaskSettings, base: BaseBranch): Promise<string> {
   await mkdir(dirname(worktree), { recursive: true });
+  // The user's own checkout may leave out part of the files; here, a file that is missing is one that the change deletes.
+  const complete = ["-c", "core.sparseCheckout=false"];
   if ((await branchHead(repository, branch)) === null) {
-    await repository.git(["worktree", "add", "--quiet", "--no-track", "-b", branch, worktree, base.head]);
+    await repository.git([...complete, "worktree", "add", "--quiet", "--no-track", "-b", branch, worktree, base.head]);
     return `Made the worktree ${worktree} on the new branch ${branch}, from ${base.name}.`;
   }
   const holder = (await listWorktrees(repository)).find((one) => one.branch === branch);
@@ -124,7 +126,7 @@ async function add(repository: Repository, { worktree, branch }: TaskSettings, b
       hint: `switch to another branch there: git -C ${holder.path} switch ${base.name}`,
     });
   }
-  await repository.git(["worktree", "add", "--quiet", worktree, branch]);
+  await repository.git([...complete, "worktree", "add", "--quiet", worktree, branch]);
   return `Made the worktree ${worktree} on the branch ${branch}, which was there already.`;
 }
 

@@ -1,10 +1,9 @@
 /** Removes a task's worktree and branch once they are not needed, after everything that only they hold is kept. */
-import { join } from "node:path";
-import { isAncestor, records, resolveCommit, treeOf } from "./git.js";
-import { exists } from "./paths.js";
+import { isAncestor, resolveCommit, treeOf } from "./git.js";
+import { nestedRepositories } from "./nested-repositories.js";
 import { branchHead, type Repository } from "./repository.js";
 import { rescueCommit, rescueTree } from "./rescue.js";
-import { nestedRepositories, writeTree } from "./snapshot.js";
+import { writeTree } from "./snapshot.js";
 import type { TaskSettings } from "./types.js";
 import { inspectWorktree, listWorktrees, type Worktree } from "./worktrees.js";
 
@@ -52,20 +51,13 @@ async function rescueWorktree(
 
 async function removeWorktree(repository: Repository, worktree: Worktree): Promise<string> {
   // A tree holds only the name of a nested repository's commit: its files and history would be gone.
-  const nested = [...(await nestedRepositories(worktree.git)), ...(await submodulesInUse(worktree))];
+  const nested = (await nestedRepositories(worktree)).map((path) => `${path}/`);
   if (nested.length > 0) {
     return `The worktree ${worktree.path} stays: it holds another repository (${nested.join(", ")}).`;
   }
   const removed = await repository.git(["worktree", "remove", "--force", worktree.path], { allow: [128, 255] });
   if (removed.exitCode === 0) return `Removed the worktree ${worktree.path}.`;
   return `The worktree ${worktree.path} stays: ${removed.stderr.trim()}`;
-}
-
-async function submodulesInUse({ git, path }: Worktree): Promise<string[]> {
-  const staged = records(await git(["ls-files", "--stage", "-z"])).filter((entry) => entry.startsWith("160000 "));
-  const paths = staged.map((entry) => entry.slice(entry.indexOf("\t") + 1));
-  const inUse = await Promise.all(paths.map((one) => exists(join(path, one, ".git"))));
-  return paths.filter((_, index) => inUse[index]);
 }
 
 async function removeBranch(

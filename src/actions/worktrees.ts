@@ -21,13 +21,18 @@ export type WorktreeState =
   | { kind: "foreign" }
   | ({ kind: "ours" } & Worktree);
 
-export interface Worktree {
-  path: string;
-  gitDir: string;
-  git: Git;
+export interface Worktree extends Files {
   branch: string | null;
   /** A merge, rebase, … that is under way. */
   operation: string | null;
+}
+
+/** Files under version control, wherever they are: a worktree, or a repository inside of one. */
+export interface Files {
+  path: string;
+  gitDir: string;
+  git: Git;
+  env: Record<string, string>;
 }
 
 export async function listWorktrees({ git }: Pick<Repository, "git">): Promise<Registration[]> {
@@ -53,27 +58,38 @@ export async function inspectWorktree(
 ): Promise<WorktreeState> {
   if (!(await exists(path))) return { kind: "missing" };
   if ((await kindOf(path)) !== "directory") return { kind: "foreign" };
-  const git = gitAt(repository, path, signal);
-  const answer = await git(["rev-parse", "--absolute-git-dir"], { allow: [NOT_A_REPOSITORY] });
-  if (answer.exitCode !== 0) return { kind: "foreign" };
-  const gitDir = line(answer);
+  const files = await filesAt(repository, path, signal);
+  if (files === null) return { kind: "foreign" };
+  const { git, gitDir } = files;
   if ((await realPath(dirname(dirname(gitDir)))) !== (await realPath(repository.commonDir))) return { kind: "foreign" };
   const head = line(await git(["symbolic-ref", "--quiet", "HEAD"], { allow: [1] }));
   return {
     kind: "ours",
-    path,
-    gitDir,
-    git,
+    ...files,
     branch: head === "" ? null : head.replace(/^refs\/heads\//, ""),
     operation: await operationInProgress(gitDir),
   };
+}
+
+/** The files of the repository or worktree whose top directory this is; null where it is none. */
+export async function filesAt(
+  repository: Pick<Repository, "env">,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Files | null> {
+  const args = ["rev-parse", "--absolute-git-dir"];
+  const answer = await gitAt(repository, path, signal)(args, { allow: [NOT_A_REPOSITORY] });
+  if (answer.exitCode !== 0) return null;
+  const gitDir = line(answer);
+  const { env } = repository;
+  return { path, gitDir, git: gitIn(path, env, signal, { gitDir, workTree: path }), env };
 }
 
 /**
  * A worktree that lost its `.git` file may lie inside the user's own checkout; without the ceiling, git would find that
  * one instead.
  */
-export function gitAt(repository: Repository, path: string, signal?: AbortSignal): Git {
+export function gitAt(repository: Pick<Repository, "env">, path: string, signal?: AbortSignal): Git {
   return gitIn(path, { ...repository.env, GIT_CEILING_DIRECTORIES: dirname(path) }, signal);
 }
 
