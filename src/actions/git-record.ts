@@ -7,8 +7,10 @@ export interface GitRecord {
   start?: string;
   branch?: string;
   worktree?: string;
-  merged?: MergeRecord;
-  reverted?: MergeRecord;
+  /** Every merge of the task, oldest first. */
+  merged: MergeRecord[];
+  /** Every commit that undid one, oldest first. */
+  reverted: MergeRecord[];
 }
 
 export interface MergeRecord {
@@ -21,18 +23,36 @@ export interface MergeRecord {
 
 export function gitRecord(fields: Readonly<Record<string, unknown>>): GitRecord {
   const git = objectOf(fields["git"]);
-  const record: GitRecord = {};
+  const record: GitRecord = { merged: mergeRecords(git["merged"]), reverted: mergeRecords(git["reverted"]) };
   for (const key of ["base", "start", "branch", "worktree"] as const) {
     const value = git[key];
     if (typeof value === "string") record[key] = value;
   }
-  for (const key of ["merged", "reverted"] as const) {
-    const { commit, base, before } = objectOf(git[key]);
-    if (typeof commit === "string" && typeof base === "string" && typeof before === "string") {
-      record[key] = { commit, base, before };
-    }
-  }
   return record;
+}
+
+/** The field `git` after one more merge or revert; one that is on record already, because it was repeated, is not added. */
+export function withMerge(fields: Readonly<Record<string, unknown>>, merged: MergeRecord | null): GitRecord {
+  const record = gitRecord(fields);
+  return merged === null ? record : { ...record, merged: adding(record.merged, [merged]) };
+}
+
+export function withReverts(fields: Readonly<Record<string, unknown>>, reverted: readonly MergeRecord[]): GitRecord {
+  const record = gitRecord(fields);
+  return { ...record, reverted: adding(record.reverted, reverted) };
+}
+
+function adding(known: MergeRecord[], more: readonly MergeRecord[]): MergeRecord[] {
+  return [...known, ...more.filter(({ commit }) => !known.some((one) => one.commit === commit))];
+}
+
+/** A list; a state of an earlier pawl holds the last one alone. */
+function mergeRecords(value: unknown): MergeRecord[] {
+  return [value].flat().flatMap((one) => {
+    const { commit, base, before } = objectOf(one);
+    const whole = typeof commit === "string" && typeof base === "string" && typeof before === "string";
+    return whole ? [{ commit, base, before }] : [];
+  });
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {

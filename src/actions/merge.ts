@@ -1,12 +1,13 @@
 /** Merges a task's branch into the base branch, as one merge commit, and puts worktree and branch away. */
 import { refused } from "../errors.js";
 import { findBaseBranch } from "./base-branch.js";
+import { diffPaths } from "./diff.js";
 import { acceptedChange, type AcceptedChange } from "./evidence.js";
 import { findMerge } from "./find-merge.js";
-import { objectOf, type MergeRecord } from "./git-record.js";
+import { objectOf, withMerge, type MergeRecord } from "./git-record.js";
 import { commitTree, isAncestor, treeOf } from "./git.js";
 import { mergeTrees } from "./merge-trees.js";
-import { taskMessage } from "./messages.js";
+import { list, taskMessage } from "./messages.js";
 import { moveBaseBranch, oneAtATime } from "./move-base-branch.js";
 import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
@@ -20,14 +21,18 @@ async function run(context: ActionContext): Promise<ActionResult> {
   const { settings, signal } = context;
   const repository = await openRepository(settings, signal);
   const judged = judgedChange(context);
+  const tested = testedTree(context);
   const head = await headToMerge(repository, context, judged);
+  await refuseUntested(repository, head, tested);
   const { merged, note } = await oneAtATime(repository, () => mergeOnce(repository, context, head, judged));
+  const notes = [note];
+  if (judged === null) notes.push("The change was waived by a human: nothing says that it was reviewed and tested.");
+  if (merged !== null && tested !== null && (await treeOf(repository.git, merged.commit)) !== tested) {
+    notes.push(`${merged.base} went on since the tests ran; what was merged with it was not tested together.`);
+  }
   const base = await findBaseBranch(repository, context);
-  const { notes } = await putAway(repository, settings, base.head);
-  const unjudged =
-    judged === null ? ["The change was waived by a human: nothing says that it was reviewed and tested."] : [];
-  const git = { ...objectOf(context.fields["git"]), ...(merged === null ? {} : { merged }) };
-  return { notes: [note, ...unjudged, ...notes], patch: { fields: { git } } };
+  notes.push(...(await putAway(repository, settings, base.head)).notes);
+  return { notes, patch: { fields: { git: withMerge(context.fields, merged) } } };
 }
 
 async function mergeOnce(
@@ -39,8 +44,11 @@ async function mergeOnce(
   const { settings } = context;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const base = await findBaseBranch(repository, context);
-    if (await isAncestor(repository.git, head, base.head)) return alreadyIn(repository, base, head, judged);
-    if (judged !== null) await refuseChangedWorktree(repository, context, judged);
+    const isIn = await isAncestor(repository.git, head, base.head);
+    // What came in after a merge that was not recorded is kept when the worktree is put away. Nobody says of a waived change
+    // that it was ever complete.
+    if (!isIn || judged === null) await refuseDifferentWorktree(repository, context, head, judged);
+    if (isIn) return alreadyIn(repository, base, head, judged);
     const merged = await mergeTrees(repository, base.head, head);
     if (merged.kind === "conflict") throw conflict(settings.branch, base.name, merged.files);
     const message = taskMessage(`Merge ${settings.title || settings.id}`, settings);
@@ -50,7 +58,7 @@ async function mergeOnce(
     if (await moveBaseBranch(repository, { ...record, what: "merge", again: AGAIN })) {
       return { merged: record, note: `Merged ${settings.branch} into ${base.name} as ${commit}.` };
     }
-    context.progress(`${base.name} was moved meanwhile; merging again`);
+    context.progress(`${base.name} was moved meanwhile; merging again\n`);
   }
   throw refused(`the base branch was moved by somebody else ${ATTEMPTS} times while it was being merged into`, {
     hint: AGAIN,
@@ -91,14 +99,24 @@ function judgedChange({ artifacts }: ActionContext): AcceptedChange | null {
       },
     );
   }
-  const tests = artifacts["tests"];
-  const tested = tests?.condition === "ok" ? objectOf(tests.data)["tree"] : undefined;
-  if (typeof tested === "string" && tested !== change.tree) {
-    throw refused(`what was tested (${tested}) is not what was reviewed (${change.tree})`, {
-      hint: 'pawl redo test --reason "…"',
-    });
-  }
   return change;
+}
+
+/** What the tests ran on; null where no sound report says so. */
+function testedTree({ artifacts }: ActionContext): string | null {
+  const tests = artifacts["tests"];
+  const tree = tests?.condition === "ok" ? objectOf(tests.data)["tree"] : undefined;
+  return typeof tree === "string" ? tree : null;
+}
+
+/** Whatever was waived: tests speak for what they ran on and for nothing else. */
+async function refuseUntested(repository: Repository, head: string, tested: string | null): Promise<void> {
+  const tree = await treeOf(repository.git, head);
+  if (tested === null || tested === tree) return;
+  throw refused(`what was tested (${tested}) is not what would be merged (${tree}, of the commit ${head})`, {
+    hint: 'pawl redo test --reason "…"',
+    data: { tested, tree, head },
+  });
 }
 
 async function headToMerge(
@@ -131,10 +149,12 @@ async function headToMerge(
   );
 }
 
-async function refuseChangedWorktree(
+/** Nothing in the worktree is silently left out of the merge. */
+async function refuseDifferentWorktree(
   repository: Repository,
   { settings, signal }: ActionContext,
-  judged: AcceptedChange,
+  head: string,
+  judged: AcceptedChange | null,
 ): Promise<void> {
   const worktree = await readyWorktree(repository, settings, signal);
   if ("message" in worktree) {
@@ -142,11 +162,21 @@ async function refuseChangedWorktree(
     if (worktree.found === "nothing") return;
     throw refused(worktree.message, { findings: [worktree], ...(worktree.hint ? { hint: worktree.hint } : {}) });
   }
+  const expected = await treeOf(repository.git, head);
   const tree = await writeTree(worktree);
-  if (tree === judged.tree) return;
+  if (tree === expected) return;
+  const files = (await diffPaths(repository.git, expected, tree)).map(({ path }) => path);
+  const what = judged === null ? "holds what its branch does not" : "was changed after the review and the tests";
   throw refused(
-    `the worktree ${settings.worktree} was changed after the review and the tests: expected tree ${judged.tree}, found ${tree}`,
-    { hint: 'pawl redo codegen --reason "…"' },
+    `the worktree ${settings.worktree} ${what}: expected tree ${expected}, found ${tree}; they differ in ${list(files)}`,
+    {
+      hint:
+        judged === null
+          ? `commit it there (\`git -C ${settings.worktree} add -A && git -C ${settings.worktree} commit\`) and have it ` +
+            'tested, or `pawl redo codegen --reason "…"`'
+          : 'pawl redo codegen --reason "…"',
+      data: { files },
+    },
   );
 }
 

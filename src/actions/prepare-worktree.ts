@@ -4,8 +4,9 @@ import { dirname, join } from "node:path";
 import { failed, refused } from "../errors.js";
 import { findBaseBranch, type BaseBranch } from "./base-branch.js";
 import { excludeFromGit } from "./exclude.js";
-import type { GitRecord } from "./git-record.js";
-import { isAncestor, mergeBase, records } from "./git.js";
+import { gitRecord, type GitRecord } from "./git-record.js";
+import { isAncestor, line, mergeBase, records } from "./git.js";
+import { list } from "./messages.js";
 import { ABOUT } from "./names.js";
 import { exists, freePath, isEmptyDirectory, kindOf, realPath } from "./paths.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
@@ -37,7 +38,10 @@ async function run(context: ActionContext): Promise<ActionResult> {
       hint: `rename it (\`git branch -m ${settings.branch} <other name>\`), so that the task can start its own`,
     });
   }
-  const git: GitRecord = { base: base.name, start, branch: settings.branch, worktree: settings.worktree };
+  // What was merged before stays on record: a revert has to undo that as well.
+  const { merged, reverted } = gitRecord(context.fields);
+  const { branch, worktree } = settings;
+  const git: GitRecord = { base: base.name, start, branch, worktree, merged, reverted };
   return { notes, patch: { fields: { git } } };
 }
 
@@ -117,6 +121,7 @@ async function add(repository: Repository, { worktree, branch }: TaskSettings, b
   // The user's own checkout may leave out part of the files; here, a file that is missing is one that the change deletes.
   const complete = ["-c", "core.sparseCheckout=false"];
   if ((await branchHead(repository, branch)) === null) {
+    await refuseNameInTheWay(repository, branch);
     await repository.git([...complete, "worktree", "add", "--quiet", "--no-track", "-b", branch, worktree, base.head]);
     return `Made the worktree ${worktree} on the new branch ${branch}, from ${base.name}.`;
   }
@@ -128,6 +133,22 @@ async function add(repository: Repository, { worktree, branch }: TaskSettings, b
   }
   await repository.git([...complete, "worktree", "add", "--quiet", worktree, branch]);
   return `Made the worktree ${worktree} on the branch ${branch}, which was there already.`;
+}
+
+/** Git keeps branches like files: none can have a name that is a folder of another's. */
+async function refuseNameInTheWay(repository: Repository, branch: string): Promise<void> {
+  const parts = branch.split("/");
+  const above = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+  const below = line(await repository.git(["for-each-ref", "--format=%(refname:lstrip=2)", `refs/heads/${branch}/`]));
+  const heads = await Promise.all(above.map((name) => branchHead(repository, name)));
+  const names = [...above.filter((_, index) => heads[index] !== null), ...below.split("\n")].filter(
+    (name) => name !== "",
+  );
+  const [first] = names;
+  if (first === undefined) return;
+  throw refused(`git cannot make the task's branch ${branch} beside the branch ${list(names)}`, {
+    hint: `rename that branch: git -C ${repository.path} branch -m ${first} <other name>`,
+  });
 }
 
 async function moveAside(path: string): Promise<string> {

@@ -18,7 +18,9 @@ function observe(repo: TestRepository): object {
 }
 
 function recorded(story: Story): Record<string, string> {
-  return (story.fields["git"] as { merged: Record<string, string> }).merged;
+  const { merged } = story.fields["git"] as { merged: Record<string, string>[] };
+  expect(merged).toHaveLength(1);
+  return merged[0] ?? {};
 }
 
 describe("merge", () => {
@@ -345,7 +347,7 @@ describe("merge", () => {
       const story = makeStory();
       await story.changed({ file: "x\n" });
       story.artifacts["tests"] = okArtifact("tests", { tree: story.repo.git("rev-parse", "main^{tree}") });
-      expect((await errorOf(story.merge())).message).toContain("is not what was reviewed");
+      expect((await errorOf(story.merge())).message).toContain("is not what would be merged");
     });
 
     it.each(["missing", "stale", "invalid", "forged"] as const)("refuses a change that is %s", async (condition) => {
@@ -367,6 +369,60 @@ describe("merge", () => {
     });
   });
 
+  describe("of a change that a human waived", () => {
+    async function waived(files: Record<string, string>): Promise<Story> {
+      const story = makeStory({ settings: { test: ["true"] } });
+      await story.changed({ file: "reviewed\n" });
+      for (const [path, content] of Object.entries(files)) story.work(path, content);
+      story.artifacts["change"] = { name: "change", file: "code/changes.json", condition: "waived", findings: [] };
+      return story;
+    }
+
+    it("refuses a commit that is not what was tested", async () => {
+      const story = await waived({ file: "tested\n" });
+      await story.test();
+      story.work("file", "reviewed\n");
+      const main = story.repo.git("rev-parse", "main");
+      const error = await errorOf(story.merge());
+      expect(error.kind).toBe("refused");
+      expect(error.message).toContain("is not what would be merged");
+      expect(story.repo.git("rev-parse", "main")).toBe(main);
+    });
+
+    it("refuses while the worktree holds what no commit does, and merges once it is committed", async () => {
+      const story = await waived({ "by hand": "precious\n" });
+      const error = await errorOf(story.merge());
+      expect(error.kind).toBe("refused");
+      expect(error.message).toContain("holds what its branch does not");
+      expect(error.data).toEqual({ files: ["by hand"] });
+      expect(error.hint).toMatch(/commit it there .* or `pawl redo codegen/);
+      story.gitInWorktree("add", "--all");
+      story.gitInWorktree("commit", "--quiet", "-m", "By hand");
+      await story.test();
+      await story.merge();
+      expect(story.repo.read("by hand")).toBe("precious\n");
+    });
+
+    it("refuses in the same way where the branch has no commit of its own", async () => {
+      const story = makeStory();
+      await story.prepare();
+      story.work("by hand", "precious\n");
+      story.artifacts["change"] = { name: "change", file: "code/changes.json", condition: "waived", findings: [] };
+      expect((await errorOf(story.merge())).message).toContain("they differ in by hand");
+      expect(story.inWorktree("by hand")).toBe("precious\n");
+    });
+  });
+
+  it.each([false, true])("says whether the tests saw what came of it (base branch went on: %s)", async (wentOn) => {
+    const story = makeStory({ settings: { test: ["true"] } });
+    await story.changed({ ours: "x\n" });
+    await story.test();
+    if (wentOn) story.repo.commit("Meanwhile", { theirs: "y\n" });
+    const { notes } = await story.merge();
+    const note = "main went on since the tests ran; what was merged with it was not tested together.";
+    expect(notes?.includes(note)).toBe(wentOn);
+  });
+
   it("has nothing to merge where the branch holds nothing of its own", async () => {
     const story = makeStory();
     await story.prepare();
@@ -374,7 +430,7 @@ describe("merge", () => {
     const main = story.repo.git("rev-parse", "main");
     const result = await story.merge();
     expect(result.notes?.[0]).toContain("nothing to merge");
-    expect(story.fields["git"]).not.toHaveProperty("merged");
+    expect(story.fields["git"]).toMatchObject({ merged: [] });
     expect(story.repo.git("rev-parse", "main")).toBe(main);
   });
 

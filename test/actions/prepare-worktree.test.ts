@@ -11,7 +11,7 @@ describe("prepare-worktree", () => {
     const story = makeStory();
     const { settings, repo } = story;
     const result = await story.prepare();
-    expect(result.patch?.fields).toEqual({
+    expect(result.patch?.fields).toMatchObject({
       git: { base: "main", start: repo.git("rev-parse", "main"), branch: "pawl/t1", worktree: settings.worktree },
     });
     expect(story.gitInWorktree("symbolic-ref", "HEAD")).toBe("refs/heads/pawl/t1");
@@ -27,6 +27,17 @@ describe("prepare-worktree", () => {
     const exclude = story.repo.read(".git/info/exclude").split("\n");
     expect(exclude.filter((entry) => entry === "/.pawl/")).toHaveLength(1);
     expect(story.repo.has(".gitignore")).toBe(false);
+  });
+
+  it.each(["pawl", "pawl/t1/more"])("says so when a branch %s is in the way of the task's", async (name) => {
+    const story = makeStory();
+    story.repo.git("branch", name);
+    const error = await errorOf(story.prepare());
+    expect(error.kind).toBe("refused");
+    expect(error.message).toContain(`branch pawl/t1 beside the branch ${name}`);
+    expect(error.hint).toContain(`branch -m ${name} <other name>`);
+    story.repo.git("branch", "-m", name, "another");
+    await story.prepare();
   });
 
   it("touches no exclude file for a worktree outside of the repository", async () => {

@@ -59,7 +59,7 @@ describe("revert-change, of a merged task", () => {
     );
     expect(repo.git("status", "--porcelain")).toBe("");
     expect(repo.has("file")).toBe(false);
-    expect(story.fields["git"]).toMatchObject({ merged: { commit: merged }, reverted: { commit, before: merged } });
+    expect(story.fields["git"]).toMatchObject({ merged: [{ commit: merged }], reverted: [{ commit, before: merged }] });
   });
 
   it("keeps what came later, and the user's uncommitted work", async () => {
@@ -123,6 +123,120 @@ describe("revert-change, of a merged task", () => {
     const commit = repo.git("rev-parse", "main");
     expect(recordOf(await story.revert()).commits).toEqual([commit]);
     expect(repo.git("rev-parse", "main")).toBe(commit);
+  });
+
+  it("undoes it again after the user brought it back as the record says", async () => {
+    const story = await mergedStory();
+    const { repo } = story;
+    const [first] = recordOf(await story.revert()).commits;
+    repo.git("revert", "--no-edit", first ?? "");
+    expect(repo.read("readme.md")).toBe("changed\n");
+    const [second] = recordOf(await story.revert()).commits;
+    expect(second).toBe(repo.git("rev-parse", "main"));
+    expect(repo.read("readme.md")).toBe("one\n");
+    expect(recordOf(await story.revert()).commits).toEqual([second]);
+  });
+
+  it.each(["Not yet: 'This reverts commit %s'.", "x\n\nThis reverts commit %s.\n"])(
+    "is not taken in by a commit that says %j",
+    async (message) => {
+      const story = await mergedStory();
+      const { repo } = story;
+      repo.commit(message.replace("%s", repo.git("rev-parse", "main")), { later: "x" });
+      const { commits } = recordOf(await story.revert());
+      expect(commits).toEqual([repo.git("rev-parse", "main")]);
+      expect(repo.has("file")).toBe(false);
+    },
+  );
+
+  describe("where later commits build on it", () => {
+    async function builtUpon(): Promise<Story> {
+      const story = await mergedStory();
+      story.repo.commit("Builds on it", { file: "x\nand more\n" });
+      return story;
+    }
+
+    it("takes a revert whose conflict a person resolved", async () => {
+      const story = await builtUpon();
+      const { repo } = story;
+      const merged = repo.git("rev-parse", "main^");
+      expect(() => repo.git("revert", "--no-edit", "-m", "1", merged)).toThrow(/CONFLICT/);
+      repo.write("file", "and more\n");
+      repo.git("add", "--all");
+      repo.git("-c", "core.editor=true", "revert", "--continue");
+      const commit = repo.git("rev-parse", "main");
+      expect(recordOf(await story.revert()).commits).toEqual([commit]);
+      expect(repo.git("rev-parse", "main")).toBe(commit);
+      repo.git("revert", "--no-edit", commit);
+      expect((await errorOf(story.revert())).data).toEqual({ conflicts: ["file"] });
+    });
+
+    it.each(["later", "file"])("takes no commit for it that only says so and touches %s", async (touched) => {
+      const story = await builtUpon();
+      const { repo } = story;
+      repo.commit(`x\n\nThis reverts commit ${repo.git("rev-parse", "main^")}.\n`, { [touched]: "y\n" });
+      expect((await errorOf(story.revert())).data).toEqual({ conflicts: ["file"] });
+    });
+  });
+
+  describe("that was begun anew", () => {
+    it("undoes the merge, and puts the new branch away", async () => {
+      const story = await mergedStory();
+      const { repo } = story;
+      await story.changed({ "second try": "x\n" });
+      const result = await story.revert();
+      expect(recordOf(result).commits).toEqual([repo.git("rev-parse", "main")]);
+      expect(repo.read("readme.md")).toBe("one\n");
+      expect(result.notes?.join()).toContain(
+        "Removed the branch pawl/t1; its commits are kept as refs/pawl/rescue/t1/1",
+      );
+      expect(repo.git("show", "refs/pawl/rescue/t1/1:second try")).toBe("x");
+    });
+
+    it("undoes every merge, the newest first, by a commit each, and records them", async () => {
+      const story = await mergedStory();
+      const { repo } = story;
+      await story.changed({ file: "x\nmore of it\n", second: "2\n" });
+      await story.merge();
+      const [second, first] = repo.git("log", "--merges", "--format=%H", "main").split("\n");
+      const record = recordOf(await story.revert());
+      expect(record.commits).toEqual(repo.git("log", "-2", "--reverse", "--format=%H", "main").split("\n"));
+      expect(record.impact).toMatch(new RegExp(`^The merge ${second} .* The merge ${first} .*`));
+      expect(["file", "second"].map((path) => repo.has(path))).toEqual([false, false]);
+      expect(repo.read("readme.md")).toBe("one\n");
+      expect(repo.git("status", "--porcelain")).toBe("");
+      expect(story.fields["git"]).toMatchObject({
+        merged: [{ commit: first }, { commit: second }],
+        reverted: record.commits.map((commit) => ({ commit })),
+      });
+    });
+
+    it("tells of what it undid, not of what had been undone and recorded before", async () => {
+      const story = await mergedStory();
+      await story.revert();
+      await story.changed({ second: "2\n" });
+      await story.merge();
+      expect(recordOf(await story.revert()).commits).toEqual([story.repo.git("rev-parse", "main")]);
+      expect(story.repo.has("second")).toBe(false);
+    });
+
+    it("changes nothing where one of them cannot be undone", async () => {
+      const story = await mergedStory();
+      const { repo } = story;
+      repo.commit("Builds on it", { file: "x\nand more\n" });
+      await story.changed({ second: "2\n" });
+      await story.merge();
+      const main = repo.git("rev-parse", "main");
+      expect((await errorOf(story.revert())).data).toEqual({ conflicts: ["file"] });
+      expect(repo.git("rev-parse", "main")).toBe(main);
+    });
+  });
+
+  it("reads the record of an earlier pawl, which held one merge", async () => {
+    const story = await mergedStory();
+    const git = story.fields["git"] as { merged: unknown[] };
+    story.fields["git"] = { ...git, merged: git.merged[0] };
+    expect(recordOf(await story.revert()).commits).toHaveLength(1);
   });
 
   it("finds a merge that was made and could not be recorded", async () => {
