@@ -20,9 +20,16 @@ interface Question {
  * redirect the merge.
  */
 export async function findBaseBranch(repository: Repository, { settings, fields = {} }: Question): Promise<BaseBranch> {
-  const remembered = gitRecord(fields).base;
-  if (remembered !== undefined) return named(repository, remembered, "which this task started from");
-  if (settings.baseBranch !== null) return named(repository, settings.baseBranch, "which is configured as base branch");
+  const { base: remembered, start = "<commit>" } = gitRecord(fields);
+  if (remembered !== undefined) {
+    // No other branch takes its place: whoever could delete it could then have the change merged elsewhere.
+    const again = `make it again, for instance where this task started: \`git branch ${remembered} ${start}\``;
+    return named(repository, remembered, "which this task started from", again);
+  }
+  if (settings.baseBranch !== null) {
+    const hint = `make it (\`git branch ${settings.baseBranch} <commit>\`), or set another "baseBranch" in pawl.json`;
+    return named(repository, settings.baseBranch, "which is configured as base branch", hint);
+  }
 
   const looked: string[] = [];
   for (const [where, name] of await candidates(repository)) {
@@ -40,13 +47,11 @@ export async function findBaseBranch(repository: Repository, { settings, fields 
   });
 }
 
-async function named(repository: Repository, name: string, role: string): Promise<BaseBranch> {
+async function named(repository: Repository, name: string, role: string, hint: string): Promise<BaseBranch> {
   const head = await branchHead(repository, name);
   if (head !== null) return { name, head };
   await refuseWithoutCommit(repository);
-  throw refused(`there is no local branch ${name} in ${repository.path}, ${role}`, {
-    hint: `make it (\`git branch ${name} <commit>\`), or set another "baseBranch" in pawl.json`,
-  });
+  throw refused(`there is no local branch ${name} in ${repository.path}, ${role}`, { hint });
 }
 
 async function candidates({ git }: Repository): Promise<[string, string | null][]> {

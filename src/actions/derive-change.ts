@@ -2,9 +2,9 @@
 import { failed, type Finding } from "../errors.js";
 import { findBaseBranch } from "./base-branch.js";
 import { diffFiles, diffPatch, diffPaths } from "./diff.js";
-import { changeOf, plannedPaths, type AcceptedChange } from "./evidence.js";
+import { changeOf, plannedFiles, type AcceptedChange } from "./evidence.js";
 import { commitTree, isAncestor, mergeBase, resolveCommit, treeOf } from "./git.js";
-import { taskMessage } from "./messages.js";
+import { list, taskMessage } from "./messages.js";
 import { ABOUT } from "./names.js";
 import { refuseHiddenFiles } from "./nested-repositories.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
@@ -34,7 +34,10 @@ async function make(context: MakerContext): Promise<Made> {
       hint: `change files in ${settings.worktree}`,
     });
   }
-  const planned = plannedPaths(context.artifacts);
+  const patch = await diffPatch(repository.git, base, head);
+  // The report outlives the next run, which writes the current patch anew.
+  const ofThisRun = `${context.runPath}/diff.patch`;
+  const planned = plannedFiles(context.artifacts);
   if (planned === null) notes.push("The plan was waived, so that the change is within any scope.");
   return {
     data: {
@@ -43,9 +46,9 @@ async function make(context: MakerContext): Promise<Made> {
       tree: snapshot.tree,
       files,
       out_of_scope: planned === null ? [] : outOfScope(files, planned),
-      patch: PATCH_FILE,
+      patch: ofThisRun,
     },
-    files: { [PATCH_FILE]: await diffPatch(repository.git, base, head) },
+    files: { [ofThisRun]: patch, [PATCH_FILE]: patch },
     notes,
   };
 }
@@ -130,8 +133,7 @@ async function isKept(
 async function changedSince({ git }: Repository, change: AcceptedChange, tree: string): Promise<Finding> {
   const known = (await git(["cat-file", "-e", `${change.tree}^{tree}`], { allow: [1, 128] })).exitCode === 0;
   const paths = known ? (await diffPaths(git, change.tree, tree)).map(({ path }) => path) : [];
-  const more = paths.length > 10 ? ` and ${paths.length - 10} more` : "";
-  const which = paths.length === 0 ? "" : `: ${paths.slice(0, 10).join(", ")}${more}`;
+  const which = paths.length === 0 ? "" : `: ${list(paths)}`;
   return {
     message: `the worktree was changed since the change was derived${which}`,
     file: REPORT_FILE,

@@ -20,11 +20,19 @@ export function acceptedChange(artifacts: Artifacts): AcceptedChange | null {
   return changeOf(artifacts["change"]?.data);
 }
 
-/** The paths that the plan names; null when a human waived the plan, so that there is none to keep to. */
-export function plannedPaths(artifacts: Artifacts): string[] | null {
+export interface PlannedFile {
+  path: string;
+  intent: unknown;
+}
+
+/** The files that the plan names; null when a human waived the plan, so that there is none to keep to. */
+export function plannedFiles(artifacts: Artifacts): PlannedFile[] | null {
   const plan = artifacts["plan"];
   if (plan?.condition === "waived") return null;
   const files = objectOf(plan?.data)["files"];
   if (!Array.isArray(files)) return [];
-  return files.map((file) => objectOf(file)["path"]).filter((path) => typeof path === "string");
+  return files.flatMap((file) => {
+    const { path, intent } = objectOf(file);
+    return typeof path === "string" ? [{ path, intent }] : [];
+  });
 }

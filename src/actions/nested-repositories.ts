@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { refused, type Finding } from "../errors.js";
 import { diffPaths } from "./diff.js";
 import { line, records, resolveCommit, treeOf } from "./git.js";
+import { list } from "./messages.js";
 import { others, submodules, withOwnIndex } from "./own-index.js";
 import { isEmptyDirectory } from "./paths.js";
 import { filesAt, type Files } from "./worktrees.js";
@@ -51,7 +52,7 @@ async function hiddenFiles(files: Files, prefix: string): Promise<Finding[]> {
     const different = await changedFiles(nested, commit);
     if (different.length > 0) {
       findings.push({
-        message: `a submodule with changes that no commit of it holds: ${different.slice(0, LISTED).join(", ")}`,
+        message: `a submodule with changes that no commit of it holds: ${list(different)}`,
         file,
         expected: `the files of its commit ${commit}`,
         found: `a submodule with ${different.length} uncommitted files`,
@@ -74,5 +75,3 @@ async function declaredSubmodules({ git, path }: Files): Promise<Set<string>> {
   const entries = records(await git(args, { allow: [1] }));
   return new Set(entries.map((entry) => entry.slice(entry.indexOf("\n") + 1)));
 }
-
-const LISTED = 10;

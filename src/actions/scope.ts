@@ -1,18 +1,32 @@
 /** Which changed paths the plan does not name. */
 import { posix } from "node:path";
 import type { ChangedFile } from "./diff.js";
+import type { PlannedFile } from "./evidence.js";
 
-/** Both paths of a renamed file must be covered: the old one disappears, the new one comes to be. */
-export function outOfScope(files: readonly ChangedFile[], planned: readonly string[]): string[] {
-  const covers = planned.map(coverOf);
-  const touched = files.flatMap((file) =>
-    file.status === "renamed" && file.from ? [file.from, file.path] : [file.path],
-  );
-  return [...new Set(touched)].filter((path) => !covers.some((covered) => covered(path)));
+interface Touched {
+  path: string;
+  gone: boolean;
 }
 
-function coverOf(plannedPath: string): (path: string) => boolean {
+/** Both paths of a renamed file must be covered: the old one disappears, the new one comes to be. */
+export function outOfScope(files: readonly ChangedFile[], planned: readonly PlannedFile[]): string[] {
+  const covers = planned.map(coverOf);
+  const touched = files.flatMap(({ path, from, status }): Touched[] =>
+    status === "renamed" && from !== undefined
+      ? [
+          { path: from, gone: true },
+          { path, gone: false },
+        ]
+      : [{ path, gone: status === "deleted" }],
+  );
+  return [...new Set(touched.filter((one) => !covers.some((covered) => covered(one))).map(({ path }) => path))];
+}
+
+/** Who planned to create or update a file did not plan that it disappears. A folder stands for whatever happens below it. */
+function coverOf({ path: plannedPath, intent }: PlannedFile): (touched: Touched) => boolean {
   const normal = posix.normalize(plannedPath);
   if (normal === "./") return () => true;
-  return normal.endsWith("/") ? (path) => path.startsWith(normal) : (path) => path === normal;
+  if (normal.endsWith("/")) return ({ path }) => path.startsWith(normal);
+  const stays = intent === "create" || intent === "update";
+  return ({ path, gone }) => path === normal && !(gone && stays);
 }

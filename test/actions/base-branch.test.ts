@@ -59,6 +59,15 @@ describe("findBaseBranch", () => {
     expect((await errorOf(find(makeRepository(), "release"))).message).toContain("no local branch release");
   });
 
+  it("names what brings back the branch that the task began with; another in pawl.json does not", async () => {
+    const repo = makeRepository();
+    repo.git("branch", "-m", "main", "other");
+    const start = repo.git("rev-parse", "other");
+    const error = await errorOf(find(repo, "other", { git: { base: "main", start } }));
+    expect(error.hint).toContain(`git branch main ${start}`);
+    expect(error.hint).not.toContain("pawl.json");
+  });
+
   it("says that a repository has no commit yet", async () => {
     const error = await errorOf(find(makeRepository({ files: null })));
     expect(error.kind).toBe("refused");

@@ -82,6 +82,19 @@ describe("derive-change", () => {
     expect(repo.git("write-tree")).toBe((data as Change).tree);
   });
 
+  it("names a patch that stays what it is when the change is derived anew", async () => {
+    const story = makeStory();
+    const first = await story.changed({ file: "first\n" });
+    story.work("file", "second\n");
+    const second = await story.derive();
+    const named = [first, second].map(({ data }) => (data as Change).patch);
+    expect(named).toEqual(["runs/1/diff.patch", "runs/2/diff.patch"]);
+    expect(first.files?.[named[0] ?? ""]).toContain("+first");
+    expect(second.files?.[named[1] ?? ""]).toContain("+second");
+    expect(second.files).not.toHaveProperty([named[0] ?? ""]);
+    expect(second.files?.["code/diff.patch"]).toBe(second.files?.[named[1] ?? ""]);
+  });
+
   it("is not swayed by hooks or by how the user likes to see a diff", async () => {
     const story = makeStory();
     const { repo } = story;
@@ -132,7 +145,7 @@ describe("derive-change", () => {
   it("adds no second commit when it is repeated", async () => {
     const story = makeStory();
     const first = (await story.changed({ file: "x" })).data;
-    expect((await story.derive()).data).toEqual(first);
+    expect((await story.derive()).data).toEqual({ ...(first as Change), patch: "runs/2/diff.patch" });
   });
 
   describe("scope", () => {
@@ -143,6 +156,22 @@ describe("derive-change", () => {
       renameSync(join(story.settings.worktree, "src/old"), join(story.settings.worktree, "src/new"));
       for (const path of ["lib/a", "lib/deep/b", "exact", "exact2", "direct/ory"]) story.work(path, `${path}\n`);
       expect((await changeOf(story)).out_of_scope.sort()).toEqual(["direct/ory", "exact2", "src/old"]);
+    });
+
+    it.each([
+      ["update", ["gone", "moved"]],
+      ["create", ["gone", "moved"]],
+      ["delete", []],
+    ])("of a file that was to %s, whose deletion the change brings, names %j", async (intent, expected) => {
+      const story = makeStory({ repo: makeRepository({ files: { gone: "x\n", moved: longText, "dir/a": "a\n" } }) });
+      await story.prepare();
+      const files = ["gone", "moved", "new"].map((path) => ({ path, intent }));
+      story.artifacts["plan"] = okArtifact("plan", { files: [...files, { path: "dir/", intent: "update" }] });
+      const at = (path: string): string => join(story.settings.worktree, path);
+      rmSync(at("gone"));
+      renameSync(at("moved"), at("new"));
+      rmSync(at("dir/a"));
+      expect((await changeOf(story)).out_of_scope).toEqual(expected);
     });
 
     it("is everything without a plan, and nothing when a human waived it", async () => {
