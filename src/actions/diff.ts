@@ -39,48 +39,39 @@ export async function diffPaths(git: Git, from: string, to: string): Promise<{ s
 }
 
 /** A patch that `git apply` takes back byte for byte, as text. */
-export async function diffPatch(git: Git, from: string, to: string, files?: readonly string[]): Promise<string> {
+export async function diffPatch(
+  git: Git,
+  from: string,
+  to: string,
+  options: readonly string[] = ["-M"],
+): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "pawl-diff-"));
   try {
-    const whole = await patchBytes(git, directory, [from, to, ...limit(files)]);
+    const args = [...options, "--binary", "--full-index", "--no-textconv", from, to];
+    const whole = await patchBytes(git, directory, args);
     if (isUtf8(whole)) return whole.toString("utf8");
-    return await patchAsText(git, directory, from, to, files);
+    // Where a file's lines are in another encoding than UTF-8, its difference is written as a binary one.
+    const attributes = join(directory, "attributes");
+    await writeFile(attributes, "* -diff\n");
+    const binary = filesOf(await patchBytes(git, directory, args, attributes));
+    const texts = filesOf(whole).map((file, index) => (isUtf8(file) ? file : (binary[index] ?? file)));
+    return Buffer.concat(texts).toString("utf8");
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** File by file; where a file's lines are in another encoding than UTF-8, its difference is written as a binary one. */
-async function patchAsText(
-  git: Git,
-  directory: string,
-  from: string,
-  to: string,
-  only: readonly string[] | undefined,
-): Promise<string> {
-  const attributes = join(directory, "attributes");
-  await writeFile(attributes, "* -diff\n");
-  let text = "";
-  for (const file of await diffFiles(git, from, to)) {
-    const paths = file.from === undefined ? [file.path] : [file.from, file.path];
-    if (only !== undefined && !paths.some((path) => only.includes(path))) continue;
-    const range = [from, to, ...limit(paths)];
-    const bytes = await patchBytes(git, directory, range);
-    const safe = isUtf8(bytes) ? bytes : await patchBytes(git, directory, range, attributes);
-    text += safe.toString("utf8");
-  }
-  return text;
-}
-
-async function patchBytes(git: Git, directory: string, range: string[], attributes?: string): Promise<Buffer> {
+async function patchBytes(git: Git, directory: string, args: string[], attributes?: string): Promise<Buffer> {
   const output = join(directory, "patch");
   const config = attributes === undefined ? [] : ["-c", `core.attributesFile=${attributes}`];
-  await git([...config, ...DIFF, "-M", "--binary", "--full-index", "--no-textconv", `--output=${output}`, ...range]);
+  await git([...config, ...DIFF, `--output=${output}`, ...args]);
   return readFile(output);
 }
 
-function limit(files: readonly string[] | undefined): string[] {
-  return files === undefined ? [] : ["--", ...files.map((file) => `:(literal,top)${file}`)];
+/** The parts of a patch, one for each file. No line of a file's content begins like the first of a part. */
+function filesOf(patch: Buffer): Buffer[] {
+  const parts = patch.toString("latin1").split(/^(?=diff --git )/m);
+  return parts.map((part) => Buffer.from(part, "latin1"));
 }
 
 interface Count {

@@ -1,5 +1,6 @@
 /** Removes a task's worktree and branch once they are not needed, after everything that only they hold is kept. */
 import { isAncestor, resolveCommit, treeOf } from "./git.js";
+import { keepIgnored } from "./keep-ignored.js";
 import { nestedRepositories } from "./nested-repositories.js";
 import { branchHead, type Repository } from "./repository.js";
 import { rescueCommit, rescueTree } from "./rescue.js";
@@ -25,7 +26,7 @@ export async function putAway(repository: Repository, settings: TaskSettings, ke
       refs.add(ref);
       notes.push(`Uncommitted files of the worktree are kept as ${ref}.`);
     }
-    notes.push(await removeWorktree(repository, state));
+    notes.push(...(await removeWorktree(repository, settings, state)));
   }
   const note = await removeBranch(repository, settings, kept, refs);
   if (note !== null) notes.push(note);
@@ -49,15 +50,16 @@ async function rescueWorktree(
   return safe ? null : rescueCommit(repository, id, head);
 }
 
-async function removeWorktree(repository: Repository, worktree: Worktree): Promise<string> {
+async function removeWorktree(repository: Repository, settings: TaskSettings, worktree: Worktree): Promise<string[]> {
   // A tree holds only the name of a nested repository's commit: its files and history would be gone.
   const nested = (await nestedRepositories(worktree)).map((path) => `${path}/`);
   if (nested.length > 0) {
-    return `The worktree ${worktree.path} stays: it holds another repository (${nested.join(", ")}).`;
+    return [`The worktree ${worktree.path} stays: it holds another repository (${nested.join(", ")}).`];
   }
+  const notes = await keepIgnored(repository, settings, worktree);
   const removed = await repository.git(["worktree", "remove", "--force", worktree.path], { allow: [128, 255] });
-  if (removed.exitCode === 0) return `Removed the worktree ${worktree.path}.`;
-  return `The worktree ${worktree.path} stays: ${removed.stderr.trim()}`;
+  if (removed.exitCode === 0) return [...notes, `Removed the worktree ${worktree.path}.`];
+  return [...notes, `The worktree ${worktree.path} stays: ${removed.stderr.trim()}`];
 }
 
 async function removeBranch(

@@ -1,8 +1,10 @@
 /** The project's own test commands, run by pawl, and the report that no agent can write. */
-import { open } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { interrupted, refused, type Finding } from "../errors.js";
 import { run, type RunResult } from "../process/run.js";
+import { maskSecrets } from "../task/mask.js";
 import { acceptedChange } from "./evidence.js";
 import { objectOf } from "./git-record.js";
 import { resolveCommit, withoutGitLocation } from "./git.js";
@@ -11,7 +13,7 @@ import { openRepository, type Repository } from "./repository.js";
 import { takeSnapshot, type Snapshot } from "./snapshot.js";
 import { parseTestCounts, type TestCounts } from "./test-counts.js";
 import { restoreWorktree } from "./test-leftovers.js";
-import type { Made, Maker, MakerContext } from "./types.js";
+import type { Made, Maker, MakerContext, TaskSettings } from "./types.js";
 
 export const runTests: Maker = { name: "run-tests", about: ABOUT["run-tests"], make, check };
 
@@ -28,8 +30,10 @@ interface Suite {
 
 async function make(context: MakerContext): Promise<Made> {
   const { settings } = context;
-  if (settings.test.length === 0) {
-    throw refused("no test command is configured, so that nothing can show that the change works", {
+  const blank = settings.test.findIndex(doesNothing);
+  if (settings.test.length === 0 || blank !== -1) {
+    const what = blank === -1 ? "no test command is configured" : `test command ${blank + 1} is blank`;
+    throw refused(`${what}, so that nothing can show that the change works`, {
       hint: 'set "test": ["npm test"] in pawl.json',
     });
   }
@@ -76,7 +80,7 @@ async function runSuites(context: MakerContext, cwd: string): Promise<Suite[]> {
   const suites: Suite[] = [];
   for (const [index, command] of context.settings.test.entries()) {
     const suite = await runSuite(context, cwd, command, `${index + 1}.log`);
-    context.progress(`${command}: ${suite.outcome}`);
+    context.progress(`${command}: ${suite.outcome}\n`);
     suites.push(suite);
   }
   return suites;
@@ -84,9 +88,11 @@ async function runSuites(context: MakerContext, cwd: string): Promise<Suite[]> {
 
 async function runSuite(context: MakerContext, cwd: string, command: string, log: string): Promise<Suite> {
   const logFile = join(context.runDir, log);
-  const result = await runShell(context, cwd, command, logFile);
+  // An earlier command may have put something in its place; a pipe would wait for a reader for ever.
+  await rm(logFile, { recursive: true, force: true });
+  const { result, end } = await runShell(context, cwd, command, logFile);
   if (result.outcome === "interrupted") throw interrupted(`interrupted while the tests ran: ${command}`);
-  const output = result.error ?? (await readEnd(logFile));
+  const output = result.error ?? end;
   const tests = parseTestCounts(output);
   return {
     name: command,
@@ -95,21 +101,48 @@ async function runSuite(context: MakerContext, cwd: string, command: string, log
     outcome: outcomeOf(result),
     duration_ms: result.durationMs,
     log: `${context.runPath}/${log}`,
-    output_tail: output.slice(-TAIL_CHARACTERS),
+    // Masked first: of a secret that is cut in two, the rest would not be known for one.
+    output_tail: maskSecrets(output, context.settings.env).slice(-TAIL_CHARACTERS),
     ...(tests === null ? {} : { tests }),
   };
 }
 
-async function runShell(context: MakerContext, cwd: string, command: string, logFile: string): Promise<RunResult> {
+/** The end of the output is kept as it comes: what lies at the log's place afterwards is up to the command. */
+async function runShell(
+  context: MakerContext,
+  cwd: string,
+  command: string,
+  logFile: string,
+): Promise<{ result: RunResult; end: string }> {
+  let end = "";
   const options = {
     cwd,
-    env: withoutGitLocation(context.settings.env),
+    env: testEnvironment(context.settings),
     timeoutMs: context.settings.testTimeoutMs,
     logFile,
+    onOutput: (text: string) => {
+      end = (end + text).slice(-END_CHARACTERS);
+    },
     ...(context.signal === undefined ? {} : { signal: context.signal }),
   };
   const result = await run(["bash", "-c", command], options);
-  return result.outcome === "not-found" ? run(["sh", "-c", command], options) : result;
+  return { result: result.outcome === "not-found" ? await run(["sh", "-c", command], options) : result, end };
+}
+
+/** The commands run what an agent wrote. A token that fits no run says that they are no human who could answer. */
+function testEnvironment(settings: TaskSettings): Record<string, string> {
+  return {
+    ...withoutGitLocation(settings.env),
+    PAWL_TASK: settings.id,
+    PAWL_TASK_DIR: settings.dir,
+    PAWL_PHASE: "test",
+    PAWL_TOKEN: randomBytes(32).toString("hex"),
+  };
+}
+
+/** Nothing but blanks and comments: a shell would say that it passed. */
+function doesNothing(command: string): boolean {
+  return command.split("\n").every((text) => /^\s*(#|$)/.test(text));
 }
 
 function outcomeOf({ outcome, exitCode }: RunResult): Suite["outcome"] {
@@ -132,18 +165,5 @@ function report(suites: Suite[], notes: string[], more: { tree?: string }): Made
   };
 }
 
-/** The end of a log, without reading all of it. */
-async function readEnd(file: string): Promise<string> {
-  const handle = await open(file, "r");
-  try {
-    const { size } = await handle.stat();
-    const start = Math.max(0, size - END_BYTES);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
-    return buffer.subarray(0, bytesRead).toString("utf8");
-  } finally {
-    await handle.close();
-  }
-}
-
 const TAIL_CHARACTERS = 4000;
-const END_BYTES = 64 * 1024;
+const END_CHARACTERS = 64 * 1024;

@@ -2,11 +2,13 @@
  * What a test run left in the worktree. The change that was reviewed must still be the one that is there afterwards, and
  * nothing is destroyed: new files are moved out, changes of known files are kept as a patch and then taken back.
  */
-import { cp, mkdir, mkdtemp, rename, rm, rmdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { codeOf } from "../errors.js";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { diffPatch, diffPaths } from "./diff.js";
+import { line } from "./git.js";
+import { list } from "./messages.js";
+import { moveOut } from "./move-out.js";
+import { withOwnIndex } from "./own-index.js";
 import type { Repository } from "./repository.js";
 import { readyWorktree, writeTree, type Snapshot } from "./snapshot.js";
 import type { TaskSettings } from "./types.js";
@@ -26,27 +28,8 @@ export async function restoreWorktree(
 ): Promise<string[]> {
   const worktree = await readyWorktree(repository, settings);
   if ("message" in worktree) return [`After the test run, ${worktree.message}.`];
-  const after = await writeTree(worktree);
-  if (after === before.tree) return [];
-  const notes: string[] = [];
-  const changes = await diffPaths(worktree.git, before.tree, after);
-  const added = changes.filter(({ status }) => status === "A").map(({ path }) => path);
-  const changed = changes.filter(({ status }) => status !== "A").map(({ path }) => path);
-  if (changed.length > 0) {
-    // Kept first: moving files out of the way below must not be part of the patch.
-    await writeFile(join(keep.runDir, PATCH), await diffPatch(worktree.git, before.tree, after, changed));
-  }
-  for (const path of added) await moveOut(worktree.path, path, join(keep.runDir, LEFT));
-  if (added.length > 0) {
-    notes.push(`The test run left new files; they were moved to ${keep.runPath}/${LEFT}: ${list(added)}.`);
-  }
-  if (changed.length > 0) {
-    await checkOut(worktree, before.tree, changed);
-    notes.push(
-      `The test run changed files of the project: ${list(changed)}. ` +
-        `They were restored; what it did is kept in ${keep.runPath}/${PATCH}.`,
-    );
-  }
+  const notes = await takeBack(worktree, before.tree, keep);
+  if (notes.length === 0) return [];
   const restored = await writeTree(worktree);
   if (restored !== before.tree) {
     const different = (await diffPaths(worktree.git, before.tree, restored)).map(({ path }) => path);
@@ -55,47 +38,30 @@ export async function restoreWorktree(
   return notes;
 }
 
-async function moveOut(root: string, path: string, to: string): Promise<void> {
-  const target = join(to, path);
-  await mkdir(dirname(target), { recursive: true });
-  await moveAcross(join(root, path), target);
-  // Git knows no directories; one that is empty now was made for what is gone from it.
-  for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
-    const removed = await rmdir(join(root, parent)).then(
-      () => true,
-      () => false,
-    );
-    if (!removed) return;
-  }
-}
-
-async function moveAcross(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (codeOf(error) !== "EXDEV") throw error;
-    await cp(from, to, { recursive: true, verbatimSymlinks: true });
-    await rm(from, { recursive: true, force: true });
-  }
-}
-
-/** Through an index of its own, so that nothing becomes staged in the worktree's. */
-async function checkOut({ git }: Worktree, tree: string, paths: string[]): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "pawl-index-"));
-  try {
-    const index = join(directory, "index");
-    await git(["read-tree", tree], { index });
-    const input = paths.map((path) => `${path}\0`).join("");
-    await git(["checkout-index", "--force", "-z", "--stdin"], { index, input });
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-function list(paths: string[]): string {
-  const more = paths.length > 10 ? ` and ${paths.length - 10} more` : "";
-  return `${paths.slice(0, 10).join(", ")}${more}`;
+function takeBack(worktree: Worktree, before: string, keep: Keep): Promise<string[]> {
+  return withOwnIndex(worktree, async (git) => {
+    const after = line(await git(["write-tree"]));
+    const changes = await diffPaths(git, before, after);
+    const added = changes.filter(({ status }) => status === "A").map(({ path }) => path);
+    const changed = changes.filter(({ status }) => status !== "A").map(({ path }) => path);
+    const notes: string[] = [];
+    for (const path of added) await moveOut(worktree.path, path, join(keep.runDir, LEFT));
+    if (added.length > 0) {
+      notes.push(`The test run left new files; they were moved to ${keep.runPath}/${LEFT}: ${list(added)}.`);
+    }
+    if (changed.length > 0) {
+      await writeFile(join(keep.runDir, PATCH), await diffPatch(git, before, after, WITHOUT_NEW_FILES));
+      // From the state that the index holds: only what differs is written.
+      await git(["read-tree", "--reset", "-u", before]);
+      notes.push(
+        `The test run changed files of the project: ${list(changed)}. ` +
+          `They were restored; what it did is kept in ${keep.runPath}/${PATCH}.`,
+      );
+    }
+    return notes;
+  });
 }
 
 const LEFT = "left";
 const PATCH = "changed-by-tests.patch";
+const WITHOUT_NEW_FILES = ["--no-renames", "--diff-filter=a"];

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -74,6 +74,7 @@ describe("derive-change", () => {
     story.work("text", "zwei ü\n");
     story.work("latin one", latin);
     story.work("bin", binary.slice().reverse());
+    writeFileSync(Buffer.concat([Buffer.from(`${story.settings.worktree}/name `), Buffer.from([0xff])]), latin);
     const { data, files } = await story.derive();
     const patch = files?.["code/diff.patch"] ?? "";
     expect(patch).toContain("+zwei ü");

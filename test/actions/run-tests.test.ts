@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -125,6 +125,76 @@ describe("run-tests", () => {
     const error = await errorOf(makeStory().test());
     expect(error.kind).toBe("refused");
     expect(error.hint).toContain('"test": ["npm test"]');
+  });
+
+  it.each([[[""]], [["   "]], [["true", "\t\n "]], [["# npm test"]]])(
+    "is refused with %j, which tests nothing",
+    async (test) => {
+      const story = makeStory({ settings: { test } });
+      await story.changed({ file: "x" });
+      const error = await errorOf(story.test());
+      expect(error.kind).toBe("refused");
+      expect(error.message).toContain(`test command ${test.length} is blank`);
+    },
+  );
+
+  it("tells its commands where they are, with a token that fits no run", async () => {
+    const test =
+      'echo "$PAWL_TASK $PAWL_TASK_DIR $PAWL_PHASE" && test ${#PAWL_TOKEN} -ge 32 && test "$PAWL_TOKEN" != mine';
+    const story = makeStory({ settings: { test: [test] } });
+    story.settings.env = { ...story.settings.env, PAWL_TOKEN: "mine" };
+    await story.changed({ file: "x" });
+    const report = await reportOf(story);
+    expect(report.overall_pass).toBe(true);
+    expect(report.suites[0]?.output_tail).toBe(`t1 ${story.settings.dir} test\n`);
+  });
+
+  it("reports no secret of the environment, though the commands may use it", async () => {
+    const story = makeStory({
+      settings: { test: ['echo "said: $DEPLOY_SECRET"; test "$DEPLOY_SECRET" = hush-hush-hush'] },
+    });
+    story.settings.env = { ...story.settings.env, DEPLOY_SECRET: "hush-hush-hush" };
+    await story.changed({ file: "x" });
+    const report = await reportOf(story);
+    expect(report.overall_pass).toBe(true);
+    expect(JSON.stringify(report.suites[0]?.output_tail)).toContain("said: [masked]");
+  });
+
+  it("does not wait for a pipe that a command put in a log's place, its own or the next one's", async () => {
+    const story = makeStory();
+    await story.changed({ file: "x" });
+    const maker = story.maker();
+    const logs = ["1.log", "2.log"].map((name) => join(maker.runDir, name));
+    story.settings.test = [`echo one; rm -f ${logs[0]}; mkfifo ${logs.join(" ")}`, "echo two"];
+    const { data } = await runTests.make(maker);
+    expect((data as Report).suites.map(({ output_tail }) => output_tail)).toEqual(["one\n", "two\n"]);
+    expect((data as Report).overall_pass).toBe(true);
+    expect(readFileSync(logs[1] ?? "", "utf8")).toBe("two\n");
+  });
+
+  it("ends each line of its progress", async () => {
+    const story = makeStory({ settings: { test: ["true", "false"] } });
+    await story.changed({ file: "x" });
+    let told = "";
+    await story.test({ progress: (text) => (told += text) });
+    expect(told).toBe("true: passed\nfalse: failed\n");
+  });
+
+  it("takes back files whose names are no UTF-8", async () => {
+    const story = makeStory({ settings: { test: ["echo junk > $'new/\\xff'; echo changed > $'known\\xfe'"] } });
+    await story.prepare();
+    const known = Buffer.concat([Buffer.from(`${story.settings.worktree}/known`), Buffer.from([0xfe])]);
+    writeFileSync(known, "x\n");
+    story.work("new/file", "x");
+    await story.derive();
+    const maker = story.maker();
+    const { data } = await runTests.make(maker);
+    expect((data as Report).overall_pass).toBe(true);
+    expect(readFileSync(known, "utf8")).toBe("x\n");
+    const left = Buffer.concat([Buffer.from(`${maker.runDir}/left/new/`), Buffer.from([0xff])]);
+    expect(readFileSync(left, "utf8")).toBe("junk\n");
+    expect(readFileSync(join(maker.runDir, "changed-by-tests.patch"), "utf8")).toContain("+changed");
+    expect(await deriveChange.check?.(story.maker(), story.artifacts["change"]?.data)).toBeNull();
   });
 
   it("is interrupted by its signal, and still leaves the worktree as it was", async () => {
