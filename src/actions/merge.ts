@@ -13,7 +13,7 @@ import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
 import { readyWorktree, writeTree } from "./snapshot.js";
-import type { Action, ActionContext, ActionResult } from "./types.js";
+import type { Action, ActionContext, ActionResult, TaskSettings } from "./types.js";
 
 export const merge: Action = { name: "merge", about: ABOUT.merge, outside: true, run };
 
@@ -23,7 +23,7 @@ async function run(context: ActionContext): Promise<ActionResult> {
   const judged = judgedChange(context);
   const tested = testedTree(context);
   const head = await headToMerge(repository, context, judged);
-  await refuseUntested(repository, head, tested);
+  await refuseUntested(repository, context, head, { judged, tested });
   const { merged, note } = await oneAtATime(repository, () => mergeOnce(repository, context, head, judged));
   const notes = [note];
   if (judged === null) notes.push("The change was waived by a human: nothing says that it was reviewed and tested.");
@@ -110,11 +110,16 @@ function testedTree({ artifacts }: ActionContext): string | null {
 }
 
 /** Whatever was waived: tests speak for what they ran on and for nothing else. */
-async function refuseUntested(repository: Repository, head: string, tested: string | null): Promise<void> {
+async function refuseUntested(
+  repository: Repository,
+  { settings }: ActionContext,
+  head: string,
+  { judged, tested }: { judged: AcceptedChange | null; tested: string | null },
+): Promise<void> {
   const tree = await treeOf(repository.git, head);
   if (tested === null || tested === tree) return;
   throw refused(`what was tested (${tested}) is not what would be merged (${tree}, of the commit ${head})`, {
-    hint: 'pawl redo test --reason "…"',
+    hint: judged === null ? commitThere(settings) : 'pawl redo test --reason "…"',
     data: { tested, tree, head },
   });
 }
@@ -170,13 +175,16 @@ async function refuseDifferentWorktree(
   throw refused(
     `the worktree ${settings.worktree} ${what}: expected tree ${expected}, found ${tree}; they differ in ${list(files)}`,
     {
-      hint:
-        judged === null
-          ? `commit it there (\`git -C ${settings.worktree} add -A && git -C ${settings.worktree} commit\`) and have it ` +
-            'tested, or `pawl redo codegen --reason "…"`'
-          : 'pawl redo codegen --reason "…"',
+      hint: judged === null ? commitThere(settings) : 'pawl redo codegen --reason "…"',
       data: { files },
     },
+  );
+}
+
+function commitThere({ worktree }: TaskSettings): string {
+  return (
+    `commit what is to be merged (\`git -C ${worktree} add -A && git -C ${worktree} commit\`), then ${AGAIN}; ` +
+    'or `pawl redo codegen --reason "…"`'
   );
 }
 

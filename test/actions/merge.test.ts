@@ -381,12 +381,18 @@ describe("merge", () => {
     it("refuses a commit that is not what was tested", async () => {
       const story = await waived({ file: "tested\n" });
       await story.test();
-      story.work("file", "reviewed\n");
       const main = story.repo.git("rev-parse", "main");
-      const error = await errorOf(story.merge());
-      expect(error.kind).toBe("refused");
-      expect(error.message).toContain("is not what would be merged");
+      for (const content of ["tested\n", "reviewed\n"]) {
+        story.work("file", content);
+        const error = await errorOf(story.merge());
+        expect(error.kind).toBe("refused");
+        expect(error.message).toContain("is not what would be merged");
+      }
       expect(story.repo.git("rev-parse", "main")).toBe(main);
+      story.work("file", "tested\n");
+      story.gitInWorktree("commit", "--quiet", "--all", "-m", "By hand");
+      await story.merge();
+      expect(story.repo.read("file")).toBe("tested\n");
     });
 
     it("refuses while the worktree holds what no commit does, and merges once it is committed", async () => {
@@ -395,7 +401,7 @@ describe("merge", () => {
       expect(error.kind).toBe("refused");
       expect(error.message).toContain("holds what its branch does not");
       expect(error.data).toEqual({ files: ["by hand"] });
-      expect(error.hint).toMatch(/commit it there .* or `pawl redo codegen/);
+      expect(error.hint).toMatch(/commit what is to be merged .* or `pawl redo codegen/);
       story.gitInWorktree("add", "--all");
       story.gitInWorktree("commit", "--quiet", "-m", "By hand");
       await story.test();

@@ -165,7 +165,10 @@ describe("run-tests", () => {
     await story.changed({ file: "x" });
     const maker = story.maker();
     const logs = ["1.log", "2.log"].map((name) => join(maker.runDir, name));
-    story.settings.test = [`echo one; rm -f ${logs[0]}; mkfifo ${logs.join(" ")}`, "echo two"];
+    story.settings.test = [
+      `until rm ${logs[0]} 2>/dev/null; do :; done; mkfifo ${logs.join(" ")}; echo one`,
+      "echo two",
+    ];
     const { data } = await runTests.make(maker);
     expect((data as Report).suites.map(({ output_tail }) => output_tail)).toEqual(["one\n", "two\n"]);
     expect((data as Report).overall_pass).toBe(true);
