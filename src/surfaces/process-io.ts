@@ -2,25 +2,50 @@ import { userInfo } from "node:os";
 import { isatty } from "node:tty";
 import type { Io } from "./io.js";
 
+/** Those of standard input, output and error that are one. */
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+
 /** The real thing: this process's streams, environment and signals. */
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
-  // Whoever reads may go away early (`pawl history | head`): that is no error.
   for (const stream of [stdout, stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 4));
+    stream.on("error", (error: NodeJS.ErrnoException) => readerLeft(error, stream.isTTY));
   return {
     cwd: process.cwd(),
     env,
     user: env["PAWL_USER"] ?? env["USER"] ?? userInfo().username,
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
-    outIsTerminal: isatty(1),
-    errIsTerminal: isatty(2),
-    inIsTerminal: isatty(0),
+    outIsTerminal: terminals.includes(1),
+    errIsTerminal: terminals.includes(2),
+    inIsTerminal: terminals.includes(0),
     now: () => new Date(),
     interruptible,
     streams: () => ({ stdin: process.stdin, stderr }),
   };
+}
+
+/** Whoever reads may go away early (`pawl history | head`): that is no error. */
+function readerLeft({ code }: NodeJS.ErrnoException, wasTerminal: boolean): void {
+  if (wasTerminal && code === "EIO") hangUp();
+  else process.exit(code === "EPIPE" ? 0 : 4);
+}
+
+let hungUp = false;
+
+/** The terminal was closed. A signal says so, or the first word that cannot be written, whichever is first. */
+function hangUp(): void {
+  if (hungUp) return;
+  hungUp = true;
+  // All work is ended and recorded as interrupted, though nobody will read what is said about it.
+  for (const controller of running) controller.abort();
+  process.once("exit", () => {
+    if (terminals.every((fd) => isatty(fd))) return;
+    // Node would try to put the closed terminal back in order, and abort. So the process ends by the signal, as if nobody
+    // had listened to it.
+    process.removeAllListeners("SIGHUP");
+    process.kill(process.pid, "SIGHUP");
+  });
 }
 
 /** Work inside work (a command in the REPL): the last one is the innermost. */
@@ -41,11 +66,13 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
   running.push(controller);
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  process.on("SIGHUP", hangUp);
   try {
     return await work(controller.signal);
   } finally {
     running.splice(running.indexOf(controller), 1);
     process.removeListener("SIGINT", stop);
     process.removeListener("SIGTERM", stop);
+    process.removeListener("SIGHUP", hangUp);
   }
 }

@@ -204,7 +204,7 @@ describe("with a signal", () => {
     return { child, said: () => said, ended };
   }
 
-  it.each(["SIGINT", "SIGTERM"] as const)(
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "a script is ended by %s, and what comes after is not run",
     async (signal) => {
       const desk = makeDesk();
@@ -228,13 +228,13 @@ describe("with a signal", () => {
     expect(desk.phase("one")).toBe("planning");
   });
 
-  it("SIGTERM ends the REPL at its prompt", async () => {
+  it.each(["SIGTERM", "SIGHUP"] as const)("%s ends the REPL at its prompt", async (signal) => {
     const desk = makeDesk();
     const terminal = desk.open();
     await terminal.see("pawl> ");
     terminal.type("half a line");
     await terminal.see("half a line");
-    terminal.kill("SIGTERM");
+    terminal.kill(signal);
     expect(await terminal.exitCode).toBe(130);
   });
 });

@@ -84,6 +84,8 @@ export function terminalLines({ stdin, stderr, complete, signal }: TerminalOptio
         settle({ kind: "interrupt", text: editor.line });
       });
       editor.on("close", onClose);
+      // The terminal was closed: there is nothing to put back in order.
+      editor.on("error", onClose);
       signal?.addEventListener("abort", onAbort);
       editor.prompt();
       if (unfinished !== "") editor.write(unfinished);
