@@ -1,8 +1,7 @@
 /** An agent that is a command: an argument list, the prompt in it or on standard input, a time limit, a complete log. */
 import { join } from "node:path";
 import { run as runProcess, type RunResult } from "../process/run.js";
-import { noteProcess } from "./orphan.js";
-import { agentEnvironment, PROMPT_FILE } from "./environment.js";
+import { agentEnvironment, PROMPT_FILE, TOKEN_VARIABLE } from "./environment.js";
 import { presetCommand } from "./preset.js";
 import type { AgentResult, AgentRun, AgentSpec } from "./types.js";
 
@@ -19,10 +18,10 @@ export async function runCommandAgent(
     cwd: run.cwd,
     env: { ...agentEnvironment(run, spec.env, pawlBin), ...spec.set },
     ...(input === undefined ? {} : { input }),
+    marker: TOKEN_VARIABLE,
     timeoutMs: spec.timeoutMs,
     logFile: join(run.runDir, "output.log"),
     onOutput: run.progress,
-    onStart: (pid) => noteProcess(run.runDir, pid),
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });
   return { ...outcomeOf(result, command[0] ?? "", spec), durationMs: result.durationMs, stdout: result.stdout };

@@ -3,6 +3,8 @@ import { delimiter, join } from "node:path";
 import { isSecretName } from "../task/mask.js";
 import type { AgentRun } from "./types.js";
 
+/** The right to speak in a role; every run has its own, so that it also tells whose a process is. */
+export const TOKEN_VARIABLE = "PAWL_TOKEN";
 export const PROMPT_FILE = "prompt.md";
 
 export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: string): Record<string, string> {
@@ -21,6 +23,6 @@ export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: stri
     ...(run.repair === 0 ? {} : { PAWL_REPAIR: String(run.repair) }),
     PAWL_PROMPT_FILE: join(run.runDir, PROMPT_FILE),
     PAWL_ARTIFACTS: JSON.stringify(run.artifacts),
-    PAWL_TOKEN: run.token,
+    [TOKEN_VARIABLE]: run.token,
   };
 }

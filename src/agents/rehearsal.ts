@@ -6,19 +6,11 @@
  * `exit` is its exit code; `ended.json` has it end as an agent did that was recorded. `<attempt>.<n>/` is for a repair;
  * without it the attempt is played again.
  */
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { resolveInside } from "../task/paths.js";
 import { usage } from "../errors.js";
+import { placeFile } from "./place-file.js";
 import type { AgentResult, AgentRun } from "./types.js";
 
 /** How an agent that was recorded ended. */
@@ -46,7 +38,7 @@ export async function runRehearsal(run: AgentRun): Promise<Omit<AgentResult, "us
     return done("not-found", null, `the rehearsal has no ${relative(run.taskDir, script)}`);
   }
   const output = readIfThere(join(script, "output.txt")) ?? `rehearsed ${run.phase}, attempt ${run.attempt}\n`;
-  appendFileSync(join(run.runDir, "output.log"), output);
+  placeFile(join(run.runDir, "output.log"), output);
   run.progress(output);
   if (existsSync(join(script, "files"))) cpSync(join(script, "files"), run.cwd, { recursive: true });
   for (const path of (readIfThere(join(script, "delete.txt")) ?? "").split("\n").filter((line) => line.trim() !== "")) {
@@ -58,7 +50,7 @@ export async function runRehearsal(run: AgentRun): Promise<Omit<AgentResult, "us
     const source = readdirSync(script).find((file) => file.replace(/\.[a-z]+$/, "") === name);
     if (source === undefined) continue;
     mkdirSync(dirname(path), { recursive: true });
-    copyFileSync(join(script, source), path);
+    placeFile(path, readFileSync(join(script, source)));
   }
   const ended = readIfThere(join(script, ENDED_FILE));
   if (ended !== undefined) {

@@ -1,9 +1,12 @@
 /** Running an agent, and the record of it: prompt.md, output.log, result.json. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { resolveInside } from "../task/paths.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { sha256 } from "../workflow/hash.js";
 import { runCommandAgent } from "./command.js";
 import { PROMPT_FILE } from "./environment.js";
+import { placeFile } from "./place-file.js";
 import { printedArtifact, reportedError } from "./printed.js";
 import { runRehearsal } from "./rehearsal.js";
 import type { AgentResult, AgentRun, AgentSpec } from "./types.js";
@@ -11,11 +14,11 @@ import { usageOf } from "./usage.js";
 
 export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string): Promise<AgentResult> {
   mkdirSync(run.runDir, { recursive: true });
-  writeFileSync(join(run.runDir, PROMPT_FILE), run.prompt);
+  placeFile(join(run.runDir, PROMPT_FILE), run.prompt);
   const ended =
     spec.command === null ? await runRehearsal(run) : await runCommandAgent(spec.command, spec, run, pawlBin);
   const result = { ...withReportedError(ended, spec), usage: usageOf(ended.stdout, spec.result) };
-  if (result.outcome === "finished") takePrinted(run.artifacts, result.stdout, spec);
+  if (result.outcome === "finished") takePrinted(run, result.stdout, spec);
   const { stdout: _stdout, usage, ...how } = result;
   const record = {
     ...how,
@@ -24,9 +27,9 @@ export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string):
     phase: run.phase,
     attempt: run.attempt,
     repair: run.repair,
-    artifacts: hashes(run.artifacts),
+    artifacts: hashes(run),
   };
-  writeFileSync(join(run.runDir, "result.json"), `${JSON.stringify(record, null, 2)}\n`);
+  placeFile(join(run.runDir, "result.json"), `${JSON.stringify(record, null, 2)}\n`);
   return result;
 }
 
@@ -37,20 +40,30 @@ function withReportedError<T extends Omit<AgentResult, "usage">>(ended: T, spec:
 }
 
 /** Some print the artifact instead of leaving it. It is taken only when it is the one thing that is missing. */
-function takePrinted(artifacts: Record<string, string>, stdout: string, spec: AgentSpec): void {
-  const [path, ...others] = Object.values(artifacts).filter(isNotLeft);
+function takePrinted({ taskDir, artifacts }: AgentRun, stdout: string, spec: AgentSpec): void {
+  const [path, ...others] = Object.values(artifacts).filter((place) => isNotLeft(taskDir, place));
   if (path === undefined || others.length > 0) return;
   const printed = printedArtifact(stdout, spec.result);
-  if (printed !== null) writeFileSync(path, printed.text);
+  if (printed !== null) placeFile(path, printed.text);
 }
 
-/** An empty file is what a tool touched and never wrote. */
-function isNotLeft(path: string): boolean {
-  return !existsSync(path) || statSync(path).size === 0;
+/** An empty file is what a tool touched and never wrote. A link or a pipe was left, and is refused as what it is. */
+function isNotLeft(taskDir: string, path: string): boolean {
+  if ("error" in resolveInside(taskDir, relative(taskDir, path))) return false;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat === undefined || (stat.isFile() && stat.size === 0);
 }
 
-function hashes(artifacts: Record<string, string>): Record<string, string | null> {
-  return Object.fromEntries(
-    Object.entries(artifacts).map(([name, path]) => [name, existsSync(path) ? sha256(readFileSync(path)) : null]),
-  );
+function hashes({ taskDir, artifacts }: AgentRun): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(artifacts).map(([name, path]) => [name, hashOf(taskDir, path)]));
+}
+
+/** Null for what is no file of the task's own: why it is none, the reader of the artifact says. */
+function hashOf(taskDir: string, path: string): string | null {
+  if ("error" in resolveInside(taskDir, relative(taskDir, path))) return null;
+  try {
+    return sha256(readPlainFile(path));
+  } catch {
+    return null;
+  }
 }

@@ -2,7 +2,7 @@
  * `record`: a task that real agents did becomes a rehearsal, which does the same again without them: every run's artifact
  * and change, in the form that src/agents/rehearsal.ts plays, on a repository that begins where the task began.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { exportDifference, exportTree } from "../actions/export-tree.js";
 import { gitRecord } from "../actions/git-record.js";
@@ -10,6 +10,7 @@ import { openRepository, type Repository } from "../actions/repository.js";
 import { ENDED_FILE, type Ended } from "../agents/rehearsal.js";
 import { refused } from "../errors.js";
 import { runPath } from "../task/archive.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import { loadTask } from "../task/store.js";
 import { formatTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
@@ -99,7 +100,7 @@ async function recordRun(
     const source = versionOf(context, state, artifact, phase, run);
     if (source === null) continue;
     if (artifact.madeBy.kind === "agent") cpSync(source, join(step(), `${artifact.name}.json`));
-    else tree = (JSON.parse(readFileSync(source, "utf8")) as { tree?: string }).tree;
+    else tree = (JSON.parse(readPlainFile(source).toString("utf8")) as { tree?: string }).tree;
   }
   if (repository === null || tree === undefined || before === undefined) return tree;
   const deleted = await exportDifference(repository, before, tree, join(step(), "files"));
@@ -127,5 +128,5 @@ interface RunRecord extends Ended {
 
 function readResult(folder: string): RunRecord | null {
   const file = join(folder, "result.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RunRecord) : null;
+  return existsSync(file) ? (JSON.parse(readPlainFile(file).toString("utf8")) as RunRecord) : null;
 }

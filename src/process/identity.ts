@@ -16,7 +16,7 @@ const ENDED = "ended";
 let current: ProcessIdentity | undefined;
 
 export function currentProcess(): ProcessIdentity {
-  return (current ??= { pid: process.pid, started: startTime(process.pid) ?? "unknown" });
+  return (current ??= identifyProcess(process.pid) ?? { pid: process.pid, started: "unknown" });
 }
 
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
@@ -37,6 +37,12 @@ export function livenessOf(identity: ProcessIdentity): Liveness {
   return started === identity.started ? "alive" : "gone";
 }
 
+/** The process group; known on Linux alone. */
+export function groupOf(pid: number): number | undefined {
+  const group = Number(linuxStat(pid)?.[2]);
+  return Number.isSafeInteger(group) ? group : undefined;
+}
+
 function startTime(pid: number): string | undefined {
   if (process.platform === "linux") return linuxStartTime(pid);
   // Loading it takes longer than all the rest of a short command.
@@ -47,12 +53,16 @@ function startTime(pid: number): string | undefined {
 }
 
 function linuxStartTime(pid: number): string | undefined {
+  const fields = linuxStat(pid);
+  return fields?.[0] === "Z" || fields?.[0] === "X" ? ENDED : fields?.[19];
+}
+
+/** The fields after the command: state, parent, group, … */
+function linuxStat(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The second field is the command in parentheses and may itself contain spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (fields[0] === "Z" || fields[0] === "X") return ENDED;
-    return fields[19];
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
     return undefined;
   }

@@ -1,25 +1,28 @@
 /**
  * The one runner of processes. A command is an argument list; it runs in a process group of its own, so that ending it
- * ends its children too, and only them. A result is a value: running never throws because of what the command did.
+ * ends its children too, and only them; children that left the group are known by a variable of their environment. A
+ * result is a value: running never throws because of what the command did.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { createWriteStream, existsSync, type WriteStream } from "node:fs";
+import { constants, createWriteStream, existsSync, openSync, rmSync, type WriteStream } from "node:fs";
 import { codeOf } from "../errors.js";
+import { signalGroup, signalMarked, type Mark } from "./marked.js";
 
 export interface RunOptions {
   cwd: string;
   /** The whole environment of the process; nothing is inherited besides. */
   env: Record<string, string>;
+  /** A variable of `env` with a value that no other run has: when this run is ended, all that carries it is ended too. */
+  marker?: string;
   input?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Everything the command prints goes here, complete. */
+  /** Everything the command prints goes here, complete: a file that is not there yet. */
   logFile?: string;
   /** How much of the output is kept in memory, for each stream: its beginning and its end. */
   keepBytes?: number;
   /** Called with each chunk as it arrives. */
   onOutput?: (text: string) => void;
-  onStart?: (pid: number) => void;
 }
 
 export type RunOutcome = "exited" | "timeout" | "interrupted" | "not-found" | "not-started";
@@ -54,26 +57,30 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
   const stderr = new Kept(keep);
 
   return new Promise((resolve) => {
+    // Before the command begins: it can write where its log is, and could put something in its place.
+    const log = options.logFile === undefined ? undefined : new Log(options.logFile);
     const child = start(program, args, options);
     if (child instanceof Error) {
+      log?.discard();
       const nothing = { command: [...command], stdout: "", stderr: "", truncated: false, durationMs: 0 };
       resolve({ ...nothing, ...notStarted(child, options.cwd) });
       return;
     }
-    const log = options.logFile === undefined ? undefined : new Log(options.logFile, [child.stdout, child.stderr]);
+    log?.holdBack(child.stdout, child.stderr);
+    const mark = markOf(options);
     let ending: "timeout" | "interrupted" | undefined;
     let finalKill: NodeJS.Timeout | undefined;
 
     const end = (why: "timeout" | "interrupted"): void => {
       if (ending !== undefined || child.pid === undefined) return;
       ending = why;
-      const pid = child.pid;
-      signalGroup(pid, "SIGTERM");
-      finalKill = setTimeout(() => signalGroup(pid, "SIGKILL"), GRACE_MS);
+      const started = { pid: child.pid, mark };
+      signalAll(started, "SIGTERM");
+      finalKill = setTimeout(() => signalAll(started, "SIGKILL"), GRACE_MS);
     };
     const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
     const onAbort = (): void => end("interrupted");
-    if (child.pid !== undefined) watchOver(child.pid);
+    if (child.pid !== undefined) watchOver({ pid: child.pid, mark });
     options.signal?.addEventListener("abort", onAbort, { once: true });
     if (options.signal?.aborted === true) queueMicrotask(onAbort);
 
@@ -97,8 +104,8 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
       clearTimeout(draining);
       if (child.pid !== undefined) running.delete(child.pid);
       options.signal?.removeEventListener("abort", onAbort);
-      // What an ended command left running in its group goes too; a command that exited by itself may leave a server.
-      if (ending !== undefined && child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+      // What an ended command left running goes too; a command that exited by itself may leave a server.
+      if (ending !== undefined && child.pid !== undefined) signalAll({ pid: child.pid, mark }, "SIGKILL");
       child.stdout.destroy();
       child.stderr.destroy();
       const result: RunResult = {
@@ -113,11 +120,10 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
       else log.end((error) => resolve(error === null ? result : { ...result, error: error.message }));
     };
 
-    child.once("spawn", () => {
-      if (child.pid !== undefined) options.onStart?.(child.pid);
-    });
     child.once("error", (error) => {
-      if (child.pid === undefined) settle(notStarted(error, options.cwd));
+      if (child.pid !== undefined) return;
+      log?.discard();
+      settle(notStarted(error, options.cwd));
     });
     const settleExit = (code: number | null, signal: string | null): void =>
       settle({ outcome: ending ?? "exited", exitCode: ending === undefined ? code : null, signal });
@@ -135,16 +141,33 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
   });
 }
 
-/** If pawl itself ends politely, what it started goes with it. */
-const running = new Set<number>();
+interface Started {
+  pid: number;
+  mark: Mark | undefined;
+}
 
-function watchOver(pid: number): void {
+function markOf({ env, marker }: RunOptions): Mark | undefined {
+  const own = marker === undefined ? undefined : env[marker];
+  // An empty value would be everybody's.
+  if (marker === undefined || own === undefined || own === "") return undefined;
+  return { variable: marker, holds: (value) => value === own };
+}
+
+function signalAll({ pid, mark }: Started, signal: NodeJS.Signals): void {
+  signalGroup(pid, signal);
+  if (mark !== undefined) signalMarked(mark, signal, new Set([pid]));
+}
+
+/** If pawl itself ends politely, what it started goes with it. */
+const running = new Map<number, Started>();
+
+function watchOver(started: Started): void {
   if (!process.listeners("exit").includes(endAll)) process.once("exit", endAll);
-  running.add(pid);
+  running.set(started.pid, started);
 }
 
 function endAll(): void {
-  for (const pid of running) signalGroup(pid, "SIGKILL");
+  for (const started of running.values()) signalAll(started, "SIGKILL");
 }
 
 /** Most errors of a start come as an event; some, such as an argument that is too long, are thrown. */
@@ -170,25 +193,20 @@ function notStarted(error: Error, cwd: string): End {
   };
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is gone already.
-  }
-}
-
 /** The complete output on disk. The command waits while the disk is slow; a log that cannot be written does not stop it. */
 class Log {
   isFull = false;
   private error: Error | null = null;
-  private readonly file: WriteStream;
+  private file: WriteStream | null = null;
+  private sources: { pause(): unknown; resume(): unknown }[] = [];
 
-  constructor(
-    path: string,
-    private readonly sources: { pause(): unknown; resume(): unknown }[],
-  ) {
-    this.file = createWriteStream(path, { flags: "a" });
+  constructor(private readonly path: string) {
+    try {
+      this.file = createWriteStream(path, { fd: openSync(path, NEW_FILE) });
+    } catch (error) {
+      this.error = error as Error;
+      return;
+    }
     this.file.on("drain", () => this.flow());
     this.file.on("error", (error) => {
       this.error = error;
@@ -196,15 +214,27 @@ class Log {
     });
   }
 
+  /** What is paused while the disk is behind. */
+  holdBack(...sources: { pause(): unknown; resume(): unknown }[]): void {
+    this.sources = sources;
+  }
+
   write(chunk: Buffer): void {
-    if (this.error !== null || this.file.write(chunk) || this.isFull) return;
+    if (this.file === null || this.error !== null || this.file.write(chunk) || this.isFull) return;
     this.isFull = true;
     for (const source of this.sources) source.pause();
   }
 
   end(done: (error: Error | null) => void): void {
-    if (this.error !== null) done(this.error);
+    if (this.file === null || this.error !== null) done(this.error);
     else this.file.end(() => done(this.error));
+  }
+
+  /** The command never began: whoever tries another one makes the log anew. */
+  discard(): void {
+    if (this.file !== null) rmSync(this.path, { force: true });
+    this.file?.destroy();
+    this.file = null;
   }
 
   private flow(): void {
@@ -212,6 +242,9 @@ class Log {
     for (const source of this.sources) source.resume();
   }
 }
+
+/** Whatever lies there, a pipe or a link for instance, is left alone. */
+const NEW_FILE = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Keeps the first and the last half of what is added. */
 class Kept {

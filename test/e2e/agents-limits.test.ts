@@ -1,8 +1,9 @@
-/** Agents that misbehave while they run: too much output, a server that outlives them, files that are not theirs. */
-import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
+/** Agents that misbehave while they run: too much output, children that outlive them, files that are not theirs or none. */
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { identifyProcess, livenessOf } from "../../src/process/identity.js";
 import { appears, makeCli, makeTask, OK, PLAN, type Cli, type TaskFiles } from "../support/cli.js";
 
 const LEAVE_OK = `leave("plan_review", ${JSON.stringify(OK)});`;
@@ -74,6 +75,97 @@ describe("a server that outlives its agent", () => {
     expect(step.code, step.stderr).toBe(0);
     expect(step.json().to).toBe("codegen");
     expect(existsSync(`/proc/${pid}`)).toBe(true);
+  });
+});
+
+describe.runIf(process.platform === "linux")("an agent whose child leaves its process group", () => {
+  /** A child in a session of its own; the agent waits for ever. */
+  const runaway = (cli: Cli): string[] =>
+    cli.agent(
+      "runaway",
+      `const child = require("node:child_process").spawn("sleep", ["1000"], { stdio: "ignore", detached: true });
+      fs.writeFileSync(${JSON.stringify(join(cli.root, "child.new"))}, String(child.pid));
+      fs.renameSync(${JSON.stringify(join(cli.root, "child.new"))}, ${JSON.stringify(join(cli.root, "child"))});
+      setInterval(() => {}, 1 << 30);`,
+    );
+  const expectEnded = async (cli: Cli): Promise<void> => {
+    const child = identifyProcess(Number(cli.read("../child")));
+    while (child !== undefined && livenessOf(child) !== "gone") await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+
+  it("is ended with it at its time limit", async () => {
+    const cli = makeCli({ git: false });
+    makeTask(cli, "plan_review");
+    cli.config({ agents: { default: { command: runaway(cli), timeout: "2s" } } });
+    expect(cli.pawl("next", "--json").json().error.message).toContain("time limit");
+    await expectEnded(cli);
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("is ended with it by %s, and that is on record", async (signal) => {
+    const cli = makeCli({ git: false });
+    makeTask(cli, "plan_review");
+    cli.config({ agents: { default: { command: runaway(cli) } } });
+    const running = cli.start("next");
+    await appears(join(cli.root, "child"));
+    process.kill(running.pid, signal);
+    const { code, stderr } = await running.finished;
+    expect(code, stderr).toBe(130);
+    await expectEnded(cli);
+    expect(cli.pawl("history", "--json").json().events.at(-1)).toMatchObject({ type: "run.interrupted" });
+  });
+
+  it("is ended with it when its pawl was killed, by the next one", async () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    cli.config({ agents: { default: { command: runaway(cli) } } });
+    const running = cli.start("next");
+    await appears(join(cli.root, "child"));
+    process.kill(running.pid, "SIGKILL");
+    await running.finished;
+    // Nothing that the agent could take away is needed for that.
+    for (const file of readdirSync(join(task.dir, "plan_review/runs/1"))) task.remove(`plan_review/runs/1/${file}`);
+    cli.config({});
+    expect(cli.pawl("next").code).toBe(1);
+    await expectEnded(cli);
+  });
+});
+
+describe("an agent that leaves something else than a file", () => {
+  const leaving = (body: string): { cli: Cli; task: TaskFiles } => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    const prelude = `const { execFileSync } = require("node:child_process");
+      const fifo = (place) => { fs.rmSync(place, { force: true }); execFileSync("mkfifo", [place]); };
+      const link = (place) => { fs.rmSync(place, { force: true }); fs.symlinkSync(${JSON.stringify(join(cli.root, "elsewhere"))}, place); };
+      const runDir = path.dirname(env.PAWL_PROMPT_FILE);`;
+    cli.config({ agents: { default: { command: cli.agent("odd", `${prelude}\n${body}`), repairs: 0 } } });
+    return { cli, task };
+  };
+
+  it.each(["fifo", "link"])("as its artifact (%s) fails, and what it prints is not written through it", (kind) => {
+    const { cli } = leaving(`${kind}(artifacts.plan_review); console.log(${JSON.stringify(JSON.stringify(OK))});`);
+    const step = cli.pawl("next", "--json");
+    expect(step.code, step.stdout).not.toBe(0);
+    expect(step.json().error.message).toMatch(/plan-review\.json/);
+    expect(existsSync(join(cli.root, "elsewhere"))).toBe(false);
+    expect(cli.pawl("status", "--json").json().phase).toBe("plan_review");
+  });
+
+  it.each(["fifo", "link"])("in the place of its records (%s): they are written, and nowhere else", (kind) => {
+    const { cli, task } = leaving(
+      `for (const name of ["result.json", "output.log", "prompt.md"]) ${kind}(path.join(runDir, name));
+      const next = path.join(runDir, "..", "2");
+      fs.mkdirSync(next);
+      for (const name of ["result.json", "output.log", "prompt.md"]) ${kind}(path.join(next, name));`,
+    );
+    expect(cli.pawl("next").code).toBe(4);
+    expect(task.readJson("plan_review/runs/1/result.json")).toMatchObject({ outcome: "finished", attempt: 1 });
+    cli.config({ agents: { default: { command: cli.agent("plain", `console.log("said"); ${LEAVE_OK}`) } } });
+    const step = cli.pawl("next", "--json");
+    expect(step.code, step.stdout).toBe(0);
+    expect(task.readJson("plan_review/runs/2/result.json")).toMatchObject({ outcome: "finished", attempt: 2 });
+    expect(lstatSync(join(task.dir, "plan_review/runs/2/prompt.md")).isFile()).toBe(true);
+    expect(existsSync(join(cli.root, "elsewhere"))).toBe(false);
   });
 });
 

@@ -1,6 +1,17 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { identifyProcess, livenessOf } from "../../src/process/identity.js";
 import { run, type RunOptions, type RunResult } from "../../src/process/run.js";
 import { makeDirectory } from "../support/workspace.js";
@@ -168,6 +179,74 @@ describe("ending a command", () => {
     });
   });
 
+  describe.runIf(process.platform === "linux")("when its child has left its group", () => {
+    /** A child in a session of its own, which tells its pid, and its parent, which goes on too. */
+    const runaway = (file: string): string =>
+      `setsid sh -c 'echo $$ > ${file}; while :; do sleep 1; done' & while :; do sleep 1; done`;
+
+    it.each(["time limit", "interrupt"])("ends it too, by the variable that it carries: %s", async (why) => {
+      const file = join(makeDirectory(), "pid");
+      const stop = new AbortController();
+      const running = shell(runaway(file), {
+        env: { ...env, MARK: file },
+        marker: "MARK",
+        signal: stop.signal,
+        ...(why === "time limit" ? { timeoutMs: 1500 } : {}),
+      });
+      const pid = Number(await contentOf(file));
+      if (why === "interrupt") stop.abort();
+      await running;
+      await untilGone(pid);
+    });
+
+    it("ends nobody who carries another value, or the variable within another", async () => {
+      const directory = makeDirectory();
+      const others = [
+        { MARK: "other" },
+        { MARK: `${directory}-longer` },
+        { NO: `MARK=${directory}` },
+        { MARK: "" },
+      ].map((more) => {
+        const child = spawn("sleep", ["1000"], { env: { ...env, ...more }, detached: true });
+        onTestFinished(() => void child.kill("SIGKILL"));
+        return child.pid ?? 0;
+      });
+      const file = join(directory, "pid");
+      const stop = new AbortController();
+      const running = shell(runaway(file), { env: { ...env, MARK: directory }, marker: "MARK", signal: stop.signal });
+      const pid = Number(await contentOf(file));
+      stop.abort();
+      await running;
+      await untilGone(pid);
+      for (const other of others) expect(identifyProcess(other)).toBeDefined();
+    });
+
+    it("leaves it alone where the command exits by itself", async () => {
+      const file = join(makeDirectory(), "pid");
+      const script = `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' & while [ ! -s ${file} ]; do :; done`;
+      const result = await shell(script, { env: { ...env, MARK: file }, marker: "MARK" });
+      const pid = Number(await contentOf(file));
+      onTestFinished(() => void process.kill(pid, "SIGKILL"));
+      expect(result).toMatchObject({ outcome: "exited", exitCode: 0 });
+      expect(identifyProcess(pid)).toBeDefined();
+    });
+
+    it("asks each of them once, and politely first", async () => {
+      const directory = makeDirectory();
+      const stop = new AbortController();
+      const script = `require("node:child_process").spawn("sleep", ["1000"], { stdio: "ignore" });
+        process.on("SIGTERM", () => { console.log("asked"); setTimeout(() => process.exit(0), 100); });
+        console.log("ready"); setInterval(() => {}, 1000);`;
+      const result = await node(script, {
+        env: { ...env, MARK: directory },
+        marker: "MARK",
+        signal: stop.signal,
+        onOutput: (text) => text.includes("ready") && stop.abort(),
+      });
+      expect(result).toMatchObject({ outcome: "interrupted", stdout: "ready\nasked\n" });
+    });
+  });
+
   it("leaves nobody listening", async () => {
     const before = process.listenerCount("exit");
     await Promise.all([shell("true"), run(["pawl-no-such-program"], { cwd: process.cwd(), env })]);
@@ -213,31 +292,54 @@ describe("much output", () => {
     });
   });
 
-  it("of both streams comes into the log, after what is there already, and to whoever listens", async () => {
+  it("of both streams comes into the log, and to whoever listens", async () => {
     const logFile = join(makeDirectory(), "output.log");
-    writeFileSync(logFile, "before\n");
     const heard: string[] = [];
     await node(`process.stdout.write("o".repeat(300000)); process.stderr.write("e".repeat(300000));`, {
       logFile,
       onOutput: (text) => heard.push(text),
     });
-    const log = readFileSync(logFile, "utf8");
-    expect(log.startsWith("before\n")).toBe(true);
-    for (const text of [log, heard.join("")])
-      expect([text.split("o").length - 1, text.split("e").length - 1].map((n) => n >= 300_000)).toEqual([true, true]);
+    for (const text of [readFileSync(logFile, "utf8"), heard.join("")])
+      expect([text.split("o").length - 1, text.split("e").length - 1]).toEqual([300_000, 300_000]);
   });
+
+  it.each([
+    ["a file", (place: string) => writeFileSync(place, "mine\n")],
+    ["a pipe", (place: string) => execFileSync("mkfifo", [place])],
+    ["a link to another file", (place: string) => symlinkSync(`${place}.other`, place)],
+  ])("goes into no log where there is %s already, and says so", async (_what, put) => {
+    const logFile = join(makeDirectory(), "output.log");
+    writeFileSync(`${logFile}.other`, "");
+    put(logFile);
+    const before = lstatSync(logFile);
+    const result = await shell("echo said", { logFile });
+    expect(result).toMatchObject({ outcome: "exited", exitCode: 0, stdout: "said\n" });
+    expect(result.error).toContain("EEXIST");
+    expect(lstatSync(logFile)).toMatchObject({ ino: before.ino, size: before.size });
+    expect(readFileSync(`${logFile}.other`, "utf8")).toBe("");
+  });
+
+  it("goes on into its log, though the command puts something else in its place", async () => {
+    const logFile = join(makeDirectory(), "output.log");
+    const result = await shell(`echo one; mv ${logFile} ${logFile}.moved; mkfifo ${logFile}; echo two`, { logFile });
+    expect(result).toMatchObject({ outcome: "exited", exitCode: 0 });
+    expect(readFileSync(`${logFile}.moved`, "utf8")).toBe("one\ntwo\n");
+  });
+
+  it.each([["pawl-no-such-program"], ["echo", "a\0b"]])(
+    "of a command that never began leaves no log: %j",
+    async (...command) => {
+      const logFile = join(makeDirectory(), "output.log");
+      await run(command, { cwd: process.cwd(), env, logFile });
+      expect(existsSync(logFile)).toBe(false);
+    },
+  );
 
   it("that cannot be logged does not stop the command, nor pawl", async () => {
     const logFile = join(makeDirectory(), "nowhere", "output.log");
     const result = await node(`process.stdout.write("x".repeat(1000000))`, { logFile });
     expect(result).toMatchObject({ outcome: "exited", exitCode: 0, stdout: "x".repeat(1_000_000) });
     expect(result.error).toContain("nowhere");
-  });
-
-  it("says when the process has started", async () => {
-    const pids: number[] = [];
-    const result = await node("console.log(process.pid)", { onStart: (pid) => pids.push(pid) });
-    expect(pids).toEqual([Number(result.stdout)]);
   });
 });
 
