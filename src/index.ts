@@ -11,6 +11,7 @@
  * Everything that goes wrong is a `PawlError` with `kind`, `hint` and `findings`.
  */
 import { userInfo } from "node:os";
+import { resolve } from "node:path";
 import { advance, advanceToEnd, type AutoResult } from "./orchestrator/advance.js";
 import { openContext, type Engine } from "./orchestrator/context.js";
 import { answer, override, redo, resume } from "./orchestrator/human.js";
@@ -23,6 +24,7 @@ import { listTasks, type TaskSummary } from "./orchestrator/tasks.js";
 import type { Step } from "./orchestrator/transition.js";
 import { adopt, verify, type Verification } from "./orchestrator/verify.js";
 import type { HistoryEvent } from "./task/history.js";
+import { readTranscript, type TranscriptEntry } from "./task/transcript.js";
 import { findWorkspace } from "./workspace/workspace.js";
 
 export { PawlError, exitCode, type ErrorKind, type Finding } from "./errors.js";
@@ -35,10 +37,11 @@ export type { TaskSummary } from "./orchestrator/tasks.js";
 export type { Step } from "./orchestrator/transition.js";
 export type { Verification } from "./orchestrator/verify.js";
 export type { HistoryEvent } from "./task/history.js";
+export type { TranscriptEntry } from "./task/transcript.js";
 export type { Blocker, Way } from "./workflow/types.js";
 
 export interface PawlOptions {
-  /** The workspace: the directory with `tasks/` and `pawl.json`. */
+  /** The workspace: the directory with `tasks/` and `pawl.json`; relative to the current directory, or absolute. */
   directory: string;
   /** Whose name goes into the records; the system user's by default. */
   user?: string;
@@ -68,6 +71,8 @@ export interface Pawl {
   resume(task: string, request: { note: string }): Promise<Step>;
   status(task: string): Promise<Status>;
   history(task: string): Promise<HistoryEvent[]>;
+  /** What was said and run, secrets masked. */
+  transcript(task: string): Promise<TranscriptEntry[]>;
   verify(task: string): Promise<Verification>;
   /** Takes over a state file that disagrees with its history. */
   adopt(task: string, reason: string): Promise<Verification>;
@@ -76,8 +81,9 @@ export interface Pawl {
 
 export function openPawl(options: PawlOptions): Pawl {
   const env = options.env ?? process.env;
+  const directory = resolve(options.directory);
   const engine: Engine = {
-    workspace: findWorkspace(options.directory, env, options.directory),
+    workspace: findWorkspace(directory, env, directory),
     user: options.user ?? userInfo().username,
     now: options.now ?? (() => new Date()),
     progress: options.onProgress ?? (() => undefined),
@@ -98,6 +104,7 @@ export function openPawl(options: PawlOptions): Pawl {
     resume: async (task, request) => resume(await open(task), request),
     status: async (task) => statusOf(await open(task)),
     history: async (task) => historyOf(await open(task)),
+    transcript: async (task) => readTranscript((await open(task)).dir),
     verify: async (task) => verify(await open(task)),
     adopt: async (task, reason) => adopt(await open(task), reason),
     checkSpec: (workflow) => checkSpec(engine, workflow),

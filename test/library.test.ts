@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type * as Library from "../src/index.js";
 import { listing, makeCli, makeTask, NOT_OK, OK, PLAN, type Cli } from "./support/cli.js";
 
@@ -77,6 +77,27 @@ describe("the library", () => {
     expect(await suggestNextFromState(cli.dir, "t1")).toMatchObject({ suggestedNext: "planning" });
     task.write("review/plan-review.json", OK);
     expect(listing(cli.root)).toEqual(before);
+  });
+
+  it("takes a directory relative to the current one", async () => {
+    const cli = makeCli();
+    makeTask(cli, "plan_review");
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(cli.root);
+    const pawl = openPawl({ directory: "work", user: "robot", env: cli.env });
+    expect(await pawl.status("t1")).toMatchObject({ phase: "plan_review" });
+    expect(await suggestNextFromState("work", "t1")).toMatchObject({ currentPhase: "plan_review" });
+    const made = await pawl.newTask({ title: "Two", id: "t2" });
+    expect(made.dir).toBe(cli.task("t2").dir);
+  });
+
+  it("tells the transcript as the command line does", async () => {
+    const cli = makeCli();
+    makeTask(cli, "plan_review");
+    const transcript = await open(cli).transcript("t1");
+    expect(transcript).toContainEqual(expect.objectContaining({ kind: "transition", by: "tess" }));
+    expect(cli.pawl("transcript", "t1", "--json").json().entries).toEqual(transcript);
   });
 
   it("override, redo, resume and run are the human's powers here too", async () => {
