@@ -1,7 +1,11 @@
-/** All tasks of a workspace, at a glance: one small read each, however many there are. */
-import { readFileSync } from "node:fs";
+/** All tasks of a workspace, at a glance: their state alone, held against its history's end, however many there are. */
 import { join } from "node:path";
-import { codeOf } from "../errors.js";
+import { messageOf } from "../errors.js";
+import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
+import { readPlainFile } from "../task/plain-file.js";
+import { actorOf, overridesOf } from "../task/state.js";
+import { loadTask, type LoadedTask } from "../task/store.js";
+import type { Workflow } from "../workflow/types.js";
 import { listTaskIds, taskDirectory } from "../workspace/workspace.js";
 import type { Engine } from "./context.js";
 
@@ -9,61 +13,60 @@ export interface TaskSummary {
   id: string;
   title: string;
   workflow: string;
-  /** "?" where the state cannot be read. */
+  /** "?" where the state cannot be trusted. */
   phase: string;
   status: string;
+  /** Why the state cannot be trusted; null where it can. */
+  untrusted: string | null;
   waiting: string | null;
   overrides: number;
 }
 
+type Load = (name: string) => Promise<Workflow>;
+
 export async function listTasks(engine: Engine): Promise<TaskSummary[]> {
+  const { workspace } = engine;
+  const loaded = new Map<string, Promise<Workflow>>();
+  const load: Load = (name) => {
+    const workflow = loaded.get(name) ?? loadWorkflow(name, workspace.root);
+    loaded.set(name, workflow);
+    return workflow;
+  };
   const summaries: TaskSummary[] = [];
-  for (const id of listTaskIds(engine.workspace))
-    summaries.push(await summarize(taskDirectory(engine.workspace, id), id));
+  for (const id of listTaskIds(workspace)) summaries.push(await summarize(taskDirectory(workspace, id), id, load));
   return summaries;
 }
 
-interface StateGlance {
-  phase?: string;
-  status?: string;
-  title?: string;
-  workflow?: { name?: string };
-  waiting?: { reason?: string } | null;
-  actors?: Record<string, { status?: string }>;
-  overrides?: unknown[];
+async function summarize(directory: string, id: string, load: Load): Promise<TaskSummary> {
+  const { title, workflow } = glanceAt(join(directory, "state.json"));
+  const summary = { id, title: title ?? (await titleOf(directory)), workflow: workflow ?? "" };
+  try {
+    // Of a task that was not begun only this is of interest, whatever its workflow.
+    return { ...summary, ...describe(loadTask(directory, await load(workflow ?? DEFAULT_WORKFLOW))) };
+  } catch (error) {
+    const nothing = { waiting: null, overrides: 0 };
+    return { ...summary, phase: "?", status: "untrusted", untrusted: messageOf(error), ...nothing };
+  }
 }
 
-async function summarize(directory: string, id: string): Promise<TaskSummary> {
-  const state = glance(join(directory, "state.json"));
-  if (state === "unreadable")
-    return {
-      id,
-      title: "",
-      workflow: "",
-      phase: "?",
-      status: "state.json cannot be read: pawl verify",
-      waiting: null,
-      overrides: 0,
-    };
-  const phase = state?.phase ?? "";
-  const title = state?.title ?? (await titleOf(directory));
+function describe({ state, origin }: LoadedTask): Omit<TaskSummary, "id" | "title" | "workflow"> {
   return {
-    id,
-    title,
-    workflow: state?.workflow?.name ?? "",
-    phase: phase === "" ? "(not begun)" : phase,
-    status: state?.actors?.[phase]?.status ?? "idle",
-    waiting: state?.waiting?.reason ?? null,
-    overrides: state?.overrides?.length ?? 0,
+    phase: origin === "fresh" ? "(not begun)" : state.phase,
+    status: actorOf(state, state.phase).status,
+    untrusted: null,
+    waiting: state.waiting?.reason ?? null,
+    overrides: overridesOf(state).length,
   };
 }
 
-function glance(file: string): StateGlance | "unreadable" | null {
+/** Which workflow it is about; all else is believed only when the state has been held against that. */
+function glanceAt(file: string): { title?: string | undefined; workflow?: string | undefined } {
+  const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   try {
-    const state = JSON.parse(readFileSync(file, "utf8")) as StateGlance | null;
-    return typeof state === "object" && state !== null ? state : "unreadable";
-  } catch (error) {
-    return codeOf(error) === "ENOENT" ? null : "unreadable";
+    const state = JSON.parse(readPlainFile(file).toString("utf8")) as { title?: unknown; workflow?: { name?: unknown } };
+    return { title: textOf(state.title), workflow: textOf(state.workflow?.name) };
+  } catch {
+    return {};
   }
 }
 

@@ -186,6 +186,62 @@ describe("new", () => {
   });
 });
 
+describe("the list of tasks", () => {
+  const listed = (cli: Cli): Printed["tasks"] => {
+    const result = cli.pawl("tasks", "--json");
+    expect(result.code).toBe(0);
+    return result.json().tasks;
+  };
+
+  it("says of a state that was edited that it cannot be trusted, and why, and goes on with the others", () => {
+    const cli = makeCli();
+    const edits: [string, (text: string) => string, RegExp][] = [
+      ["phase", (text) => text.replace('"phase": "plan_review"', '"phase": "done"'), /changed by hand/],
+      ["unknown", (text) => text.replace('"phase": "plan_review"', '"phase": "dnoe"'), /`dnoe` is no phase/],
+      ["rounds", (text) => text.replace('"visits": 1', '"visits": 0'), /changed by hand/],
+      ["workflow", (text) => text.replace('"name": "global-state-machine"', '"name": "mine"'), /no workflow `mine`/],
+      ["rubbish", () => "{", /not JSON/],
+    ];
+    for (const [id, edit] of edits) {
+      const task = makeTask(cli, "plan_review", id);
+      task.write("state.json", edit(task.read("state.json")));
+    }
+    makeTask(cli, "plan_review", "sound");
+    const tasks = Object.fromEntries(listed(cli).map((task) => [task.id, task]));
+    expect(tasks["sound"]).toMatchObject({ phase: "plan_review", status: "idle", untrusted: null });
+    for (const [id, , reason] of edits)
+      expect(tasks[id], id).toMatchObject({
+        phase: "?",
+        status: "untrusted",
+        untrusted: expect.stringMatching(reason) as string,
+      });
+    const { stdout } = cli.pawl("tasks");
+    expect(stdout).toMatch(/^phase +\? +untrusted: state\.json cannot be trusted: it was changed by hand/m);
+    expect(stdout).not.toMatch(/^phase +done/m);
+  });
+
+  it("and of one that was made to fit its own last event, but not the history", () => {
+    const cli = makeCli();
+    const other = makeTask(cli, "accept", "other");
+    const task = makeTask(cli, "plan_review");
+    task.write("state.json", other.read("state.json"));
+    expect(listed(cli).find(({ id }) => id === "t1")).toMatchObject({ phase: "?", status: "untrusted" });
+  });
+
+  it("cuts a long reason to wait, which would widen every row", () => {
+    const cli = makeCli({ config: { limits: { attempts: 1 } } });
+    makeTask(cli, "plan_review");
+    const program = `/no/such/${"x".repeat(200)}`;
+    cli.config({ limits: { attempts: 1 }, agents: { default: { command: [program] } } });
+    expect(cli.pawl("next").code).toBe(10);
+    const [task] = listed(cli);
+    expect(task?.waiting).toContain(program);
+    const row = cli.pawl("tasks").stdout.split("\n")[1] ?? "";
+    expect(row).toMatch(/waits: .*… {2}Say hello$/);
+    expect(row.length).toBeLessThan(120);
+  });
+});
+
 describe("which task is meant", () => {
   const which = (cli: Cli, cwd?: string, env: Record<string, string> = {}): Printed =>
     cli.pawl("status", "--json", { ...(cwd === undefined ? {} : { cwd }), env }).json();

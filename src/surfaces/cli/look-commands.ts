@@ -1,12 +1,13 @@
 import { historyOf, statusOf } from "../../orchestrator/status.js";
 import { suggest } from "../../orchestrator/suggest.js";
-import { listTasks } from "../../orchestrator/tasks.js";
+import { listTasks, type TaskSummary } from "../../orchestrator/tasks.js";
 import { readTranscript } from "../../task/transcript.js";
 import { formatFinding } from "./format-error.js";
 import { formatStatus, formatSuggestion, formatTable, formatWays } from "./format.js";
 import type { Invocation, Report } from "./invocation.js";
 
 const INVALID = 3;
+const STATUS_WIDTH = 72;
 
 export async function tasksCommand(call: Invocation): Promise<Report> {
   const tasks = await listTasks(call.engine);
@@ -20,12 +21,23 @@ export async function tasksCommand(call: Invocation): Promise<Report> {
             tasks.map((task) => [
               task.id,
               task.phase,
-              task.waiting === null ? task.status : `waits: ${task.waiting}`,
+              cut(statusCell(task)),
               task.title + (task.overrides > 0 ? ` (${task.overrides} overridden)` : ""),
             ]),
             call.style,
           ),
   };
+}
+
+function statusCell({ status, untrusted, waiting }: TaskSummary): string {
+  if (untrusted !== null) return `${status}: ${untrusted}`;
+  return waiting === null ? status : `waits: ${waiting}`;
+}
+
+/** One long reason would widen every row; `status` tells the whole of it. */
+function cut(text: string): string {
+  const line = text.replaceAll("\n", " ");
+  return line.length <= STATUS_WIDTH ? line : `${line.slice(0, STATUS_WIDTH - 1)}…`;
 }
 
 export async function statusCommand(call: Invocation): Promise<Report> {
