@@ -15,7 +15,10 @@ export interface Workspace {
 const PRIVATE = ".pawl";
 const LAST_TASK = join(PRIVATE, "last-task");
 
-/** `directory` is the `--dir` flag. Otherwise the nearest directory above that is one, or this one. */
+/**
+ * `directory` is the `--dir` flag. Otherwise the nearest directory above with pawl.json or `.pawl`. Many projects have a
+ * folder `tasks` of their own: it tells something only where none of these is found.
+ */
 export function findWorkspace(cwd: string, env: Workspace["env"], directory?: string): Workspace {
   if (directory !== undefined) {
     const root = resolve(cwd, directory);
@@ -26,13 +29,19 @@ export function findWorkspace(cwd: string, env: Workspace["env"], directory?: st
   if (taskDir !== undefined && existsSync(taskDir)) return { root: dirname(dirname(resolve(taskDir))), cwd, env };
   const worktree = cwd.indexOf(`${sep}${PRIVATE}${sep}worktrees${sep}`);
   if (worktree >= 0) return { root: cwd.slice(0, worktree), cwd, env };
-  if (existsSync(join(cwd, "tasks"))) return { root: cwd, cwd, env };
-  for (let current = cwd; ; current = dirname(current)) {
-    if (existsSync(join(current, CONFIG_FILE)) || existsSync(join(current, PRIVATE)))
-      return { root: current, cwd, env };
-    if (basename(dirname(current)) === "tasks") return { root: dirname(dirname(current)), cwd, env };
-    if (dirname(current) === current) return { root: cwd, cwd, env };
-  }
+  const above = directoriesAbove(cwd);
+  const configured = above.find((each) => existsSync(join(each, CONFIG_FILE)) || existsSync(join(each, PRIVATE)));
+  if (configured !== undefined) return { root: configured, cwd, env };
+  const taskAbove = existsSync(join(cwd, "tasks"))
+    ? undefined
+    : above.find((each) => basename(dirname(each)) === "tasks");
+  return { root: taskAbove === undefined ? cwd : dirname(dirname(taskAbove)), cwd, env };
+}
+
+/** This one first. */
+function directoriesAbove(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...directoriesAbove(parent)];
 }
 
 export function tasksDirectory(workspace: Workspace): string {

@@ -272,6 +272,25 @@ describe("which task is meant", () => {
     expect(cli.pawl("status", "--json", "-C", cli.dir, { cwd: cli.root }).json().task).toBe("three");
   });
 
+  it("a folder of the project that is called tasks hides no workspace", () => {
+    const cli = makeCli();
+    makeTask(cli, "planning", "one");
+    for (const folder of ["src/tasks/deep", "src/tasks/inner/tasks"]) cli.write(`${folder}/x`, "");
+    for (const cwd of ["src", "src/tasks", "src/tasks/deep", "src/tasks/inner"])
+      expect(which(cli, join(cli.dir, cwd)).task, cwd).toBe("one");
+  });
+
+  it("without pawl.json: the directory with tasks/, and every directory of a task in there", () => {
+    const cli = makeCli({ config: null });
+    cli.write("tasks/one/task.md", "---\ntitle: One\n---\n");
+    cli.write("tasks/one/planning/notes/x", "");
+    for (const cwd of ["tasks/one/planning/notes", "tasks/one", "."])
+      expect(which(cli, join(cli.dir, cwd)).task, cwd).toBe("one");
+    // Another such directory, below a folder that happens to be called tasks.
+    cli.write("other/tasks/checkout/tasks/two/task.md", "---\ntitle: Two\n---\n");
+    expect(which(cli, join(cli.dir, "other/tasks/checkout")).task).toBe("two");
+  });
+
   it("a task that was used last and is gone is forgotten", () => {
     const cli = makeCli();
     for (const id of ["one", "two", "three"]) makeTask(cli, "planning", id);
