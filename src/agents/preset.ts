@@ -1,6 +1,6 @@
 /** Presets: how the command lines that people have are run without a person. Data in system/presets, never in code. */
 import { readFileSync } from "node:fs";
-import { invalid, nearest, usage } from "../errors.js";
+import { invalid, nearest } from "../errors.js";
 import { findSystemFile, listSystemFiles } from "../system/locate.js";
 import { validatorFor } from "../system/schemas.js";
 import { parseStrictJson } from "../task/strict-json.js";
@@ -142,7 +142,7 @@ function unknown(name: string, workspace: string): Error {
   const presets = presetNames(workspace);
   const near = nearest(name, [...presets, ...BUILT_IN]);
   const own = `put system/presets/${name}.json into the workspace`;
-  return usage(`there is no agent preset ${JSON.stringify(name)}; there are: ${presets.join(", ")}`, {
+  return invalid(`there is no agent preset ${JSON.stringify(name)}; there are: ${presets.join(", ")}`, {
     hint: near === undefined ? own : `did you mean "use": "${near}"? Or ${own}`,
   });
 }

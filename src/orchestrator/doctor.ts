@@ -6,12 +6,15 @@ import { run } from "../process/run.js";
 import { packageVersion } from "../system/locate.js";
 import { readConfig, type Config } from "../workspace/config.js";
 import { gitTop } from "../workspace/settings.js";
+import { checkSettings } from "./check-settings.js";
 import type { Engine } from "./context.js";
 import { findAgents } from "./installed-agents.js";
 
 export interface Check {
   name: string;
   ok: boolean;
+  /** It works, though hardly as it was meant. */
+  warning?: boolean;
   found: string;
   hint?: string;
 }
@@ -28,7 +31,6 @@ export async function doctor(engine: Engine): Promise<{ ok: boolean; checks: Che
     writable(engine),
     repository(engine),
     ...(await configuration(engine)),
-    ...(await agents(engine)),
   ];
   return { ok: checks.every(({ ok }) => ok), checks };
 }
@@ -95,29 +97,34 @@ function repository(engine: Engine): Check {
 }
 
 async function configuration(engine: Engine): Promise<Check[]> {
-  try {
-    const config = await readConfig(engine.workspace.root, engine.workspace.env);
-    const roles = Object.keys(config.agents ?? {});
+  const config = await readConfig(engine.workspace.root, engine.workspace.env).catch((error: unknown) => {
+    if (error instanceof PawlError) return error;
+    throw error;
+  });
+  if (config instanceof PawlError)
     return [
-      {
-        name: "tests",
-        ok: true,
-        found: config.test?.join(" && ") || "no command set: the phase `test` will be refused",
-      },
-      {
-        name: "agents",
-        ok: true,
-        found: roles.length === 0 ? "none set: artifacts have to be left by hand" : roles.join(", "),
-      },
+      { name: "pawl.json", ok: false, found: config.message, hint: config.hint ?? "mend the file" },
+      ...(await agents(engine, {})),
     ];
-  } catch (error) {
-    return [{ name: "pawl.json", ok: false, found: messageOf(error), hint: "mend the file" }];
-  }
+  const roles = Object.keys(config.agents ?? {});
+  return [
+    {
+      name: "tests",
+      ok: true,
+      found: config.test?.join(" && ") || "no command set: the phase `test` will be refused",
+    },
+    {
+      name: "agents",
+      ok: true,
+      found: roles.length === 0 ? "none set: artifacts have to be left by hand" : roles.join(", "),
+    },
+    ...(await checkSettings(engine, config)),
+    ...(await agents(engine, config)),
+  ];
 }
 
 /** An agent that pawl.json uses has to be there; of the others it is only said how to get them. */
-async function agents(engine: Engine): Promise<Check[]> {
-  const config: Config = await readConfig(engine.workspace.root, engine.workspace.env).catch(() => ({}));
+async function agents(engine: Engine, config: Config): Promise<Check[]> {
   const used = Object.values(config.agents ?? {}).map(({ use }) => use);
   return (await findAgents(engine)).map(({ name, preset, version }) => {
     if (preset instanceof PawlError)

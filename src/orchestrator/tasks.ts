@@ -63,7 +63,10 @@ function describe({ state, origin }: LoadedTask): Omit<TaskSummary, "id" | "titl
 function glanceAt(file: string): { title?: string | undefined; workflow?: string | undefined } {
   const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   try {
-    const state = JSON.parse(readPlainFile(file).toString("utf8")) as { title?: unknown; workflow?: { name?: unknown } };
+    const state = JSON.parse(readPlainFile(file).toString("utf8")) as {
+      title?: unknown;
+      workflow?: { name?: unknown };
+    };
     return { title: textOf(state.title), workflow: textOf(state.workflow?.name) };
   } catch {
     return {};

@@ -123,5 +123,5 @@ it.each([
 });
 
 it("a name that leads elsewhere is unknown", async () => {
-  await expect(loadPreset("../../package", "/nowhere")).rejects.toMatchObject({ kind: "usage" });
+  await expect(loadPreset("../../package", "/nowhere")).rejects.toMatchObject({ kind: "invalid" });
 });

@@ -100,7 +100,7 @@ describe("names that are not known", () => {
     const cli = makeCli({ git: false, config: { agents: { default: { use: "cluade" } } } });
     makeTask(cli);
     const { code, error } = refuse(cli, "next");
-    expect(code).toBe(2);
+    expect(code).toBe(3);
     expect(error.message).toBe('there is no agent preset "cluade"; there are: aider, claude, codex, gemini, opencode');
     expect(error.hint).toContain('did you mean "use": "claude"?');
     expect(cli.task().has("state.json")).toBe(false);

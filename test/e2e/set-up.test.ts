@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listing, makeCli, makeTask, PACKAGE, refuse, type Cli, type Printed } from "../support/cli.js";
@@ -85,6 +85,64 @@ describe("doctor", () => {
     const broken = cli.pawl("doctor");
     expect(broken.code).toBe(4);
     expect(broken.stdout).toMatch(/FAIL pawl\.json +pawl\.json is not JSON/);
+  });
+
+  const checked = (cli: Cli, config: unknown): { code: number | null; checks: Printed["checks"] } => {
+    cli.config(config);
+    const result = cli.pawl("doctor", "--json");
+    return { code: result.code, checks: result.json().checks.filter(({ ok, hint }) => !ok || hint !== undefined) };
+  };
+
+  it.each([
+    ["agents.default", { agents: { default: { use: "cluade" } } }, 'no agent preset "cluade"', '"use": "claude"'],
+    ["agents.coder", { agents: { coder: { command: ["/no/such"] } } }, "/no/such was not found", "absolute path"],
+    ["agents.coder", { agents: { coder: { command: ["no-such"] } } }, "no-such was not found", "install it"],
+    ["agents.coder", { agents: { coder: { command: ["./no.sh"] } } }, "./no.sh was not found", "the task's worktree"],
+    ["workflow", { workflow: "global-state-machin" }, "no workflow `global-state-machin`", "global-state-machine"],
+    ["baseBranch", { baseBranch: "mian" }, "no branch mian in", "git branch mian"],
+    ["limits.atempts", { limits: { atempts: 2 } }, "no workflow has the limit atempts", "did you mean attempts?"],
+  ])("fails for a setting that cannot work: %s %j", (name, config, found, hint) => {
+    const cli = makeCli();
+    const { code, checks } = checked(cli, config);
+    expect(code).toBe(4);
+    const check = checks.find((one) => one.name === name);
+    expect(check, JSON.stringify(checks)).toMatchObject({ ok: false });
+    expect(check?.found).toContain(found);
+    expect(check?.hint).toContain(hint);
+    expect(cli.pawl("doctor").stdout).toContain(`FAIL ${name.padEnd(12)} ${check?.found ?? ""}`);
+  });
+
+  it("warns of a role that no workflow has", () => {
+    const cli = makeCli();
+    const { code, checks } = checked(cli, { agents: { code_reviwer: { use: "human" } } });
+    expect(code).toBe(0);
+    expect(checks.find(({ name }) => name === "agents.code_reviwer")).toMatchObject({
+      warning: true,
+      found: expect.stringContaining("no workflow has the role code_reviwer") as string,
+      hint: "did you mean code_reviewer?",
+    });
+    expect(cli.pawl("doctor").stdout).toContain("note agents.code_reviwer no workflow has the role");
+  });
+
+  it("is content with settings that work", () => {
+    const cli = makeCli();
+    cli.write("agent.sh", "#!/bin/sh\n");
+    chmodSync(join(cli.dir, "agent.sh"), 0o755);
+    const config = {
+      workflow: "global-state-machine",
+      baseBranch: "main",
+      limits: { attempts: 2, plan_rounds: 1 },
+      agents: {
+        default: { use: "rehearsal" },
+        planner: { use: "human" },
+        coder: { command: ["sh", "-c", "true"] },
+        plan_reviewer: { command: [process.execPath] },
+        code_reviewer: { command: ["./agent.sh"] },
+      },
+    };
+    const { code, checks } = checked(cli, config);
+    expect(code).toBe(0);
+    expect(checks.filter(({ name }) => /^(agents|limits|workflow|baseBranch)/.test(name))).toEqual([]);
   });
 });
 

@@ -50,8 +50,8 @@ export async function doctorCommand(call: Invocation): Promise<Report> {
     text: () =>
       result.checks
         .map(
-          ({ name, ok, found, hint }) =>
-            `${ok ? style.green("ok  ") : style.red("FAIL")} ${name.padEnd(12)} ${found}${hint === undefined ? "" : `\n     ${style.cyan("next:")} ${hint}`}`,
+          ({ name, ok, warning, found, hint }) =>
+            `${!ok ? style.red("FAIL") : warning === true ? style.yellow("note") : style.green("ok  ")} ${name.padEnd(12)} ${found}${hint === undefined ? "" : `\n     ${style.cyan("next:")} ${hint}`}`,
         )
         .join("\n"),
     exitCode: result.ok ? 0 : FAILED,
