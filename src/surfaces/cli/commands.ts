@@ -116,6 +116,9 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
   );
   command("history [task]", "every event of a task", handler(looking, "historyCommand"));
   command("transcript [task]", "what was said and run", handler(looking, "transcriptCommand"));
+  command("log [task]", "what the newest run printed", handler(looking, "logCommand"))
+    .option("--phase <phase>", "of this phase, instead of the current one")
+    .option("--run <n>", "of this run, instead of the newest", wholeNumber);
   command(
     "verify [task]",
     "check the records against each other and the spec",

@@ -8,6 +8,7 @@ import type { Invocation, Report } from "./invocation.js";
 
 const INVALID = 3;
 const STATUS_WIDTH = 72;
+const LOG_END_BYTES = 64 * 1024;
 
 export async function tasksCommand(call: Invocation): Promise<Report> {
   const tasks = await listTasks(call.engine);
@@ -92,6 +93,24 @@ export async function transcriptCommand(call: Invocation): Promise<Report> {
         )
         .join("\n"),
   };
+}
+
+/** The whole log as text; in JSON only its end, which is what a script can hold. */
+export async function logCommand(call: Invocation): Promise<Report> {
+  const { findLog, readLog } = await import("../../orchestrator/logs.js");
+  const context = await call.task(call.args[0]);
+  const phase = call.text("phase");
+  const { run } = call.options;
+  const log = findLog(context, {
+    ...(phase === undefined ? {} : { phase }),
+    ...(typeof run === "number" ? { run } : {}),
+  });
+  if (call.json) {
+    const text = [...readLog(context, log, LOG_END_BYTES)].join("");
+    return { json: { task: context.id, ...log, text }, text: () => "" };
+  }
+  for (const piece of readLog(context, log)) call.io.out(piece);
+  return { json: undefined, text: () => "" };
 }
 
 export async function verifyCommand(call: Invocation): Promise<Report> {
