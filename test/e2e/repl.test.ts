@@ -155,6 +155,13 @@ describe("with commands on standard input", () => {
     expect(text).toContain("it's not what I meant");
   });
 
+  it("hints in its own words", () => {
+    const desk = makeDesk();
+    const { stderr } = desk.pipe("/new One\n/next --nonsense\n/spec\n/status one two\n");
+    expect(stderr).toContain("next: see `/help <command>`");
+    expect(stderr).not.toContain("pawl <command>");
+  });
+
   it("prints one JSON document a line with --json, errors and own commands included", () => {
     const desk = makeDesk();
     const { stdout, stderr, status } = desk.pipe("/new One\n/status\n/nxt\n/override\n/help\n/task one\n", "--json");
