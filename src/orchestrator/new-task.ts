@@ -1,7 +1,7 @@
 /** A new task: its directory, task.md, and the first event. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { codeOf, messageOf, refused, usage } from "../errors.js";
+import { codeOf, invalid, messageOf, PawlError, refused, usage } from "../errors.js";
 import { loadWorkflow } from "../system/workflows.js";
 import { writeFileDurably } from "../task/atomic-file.js";
 import { requireTaskId } from "../task/paths.js";
@@ -66,11 +66,26 @@ function describe(engine: Engine, request: NewTask): TaskFile {
   const file: TaskFile =
     request.from === undefined
       ? { title: "", brief: "" }
-      : parseTaskFile(readBrief(resolve(engine.workspace.cwd, request.from)));
+      : parseBrief(resolve(engine.workspace.cwd, request.from), request.from);
   if (request.title !== undefined) file.title = request.title.trim();
   if (request.workflow !== undefined) file.workflow = request.workflow;
   if (file.brief === "") file.brief = `# ${file.title}\n\nSay here what is wanted, and how to tell that it is done.`;
   return file;
+}
+
+/** What is wrong with it is said of the file that was given: there is no task.md yet. */
+function parseBrief(path: string, given: string): TaskFile {
+  try {
+    return parseTaskFile(readBrief(path));
+  } catch (error) {
+    if (!(error instanceof PawlError) || error.kind !== "invalid") throw error;
+    const renamed = (text: string): string => text.replace(TASK_FILE, () => given);
+    throw invalid(renamed(error.message), {
+      findings: error.findings.map((finding) => ({ ...finding, file: given, message: renamed(finding.message) })),
+      ...(error.hint === undefined ? {} : { hint: renamed(error.hint) }),
+      cause: error,
+    });
+  }
 }
 
 function readBrief(path: string): string {

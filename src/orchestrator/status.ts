@@ -1,6 +1,7 @@
 /** Where a task stands, and what blocks each way out of there. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { gitRecord } from "../actions/git-record.js";
 import { readHistory, type HistoryEvent } from "../task/history.js";
 import { actorOf, overridesOf, type Actor, type OverrideRecord } from "../task/state.js";
 import { HISTORY_FILE, loadTask } from "../task/store.js";
@@ -22,7 +23,10 @@ export interface Status {
   suggestion: Suggestion;
   /** Every override of the task's life: whoever looks at it should know. */
   overrides: OverrideRecord[];
+  /** The task's own, while it is there. */
   branch: string | null;
+  /** What it will be merged into, or was. */
+  base: string | null;
   worktree: string | null;
   lastEvent: HistoryEvent | null;
 }
@@ -31,7 +35,8 @@ export async function statusOf(context: TaskContext): Promise<Status> {
   const loaded = loadTask(context.dir, context.workflow);
   const look = await lookAt(context, loaded);
   const { state } = loaded;
-  const git = state.fields["git"] as { branch?: string; worktree?: string } | undefined;
+  const git = gitRecord(state.fields);
+  const worktree = git.worktree !== undefined && existsSync(git.worktree) ? git.worktree : null;
   const title = state.fields["title"];
   return {
     task: context.id,
@@ -50,10 +55,22 @@ export async function statusOf(context: TaskContext): Promise<Status> {
     })),
     suggestion: await suggestFor(context, look),
     overrides: overridesOf(state),
-    branch: git?.branch ?? null,
-    worktree: git?.worktree !== undefined && existsSync(git.worktree) ? git.worktree : null,
+    branch: git.branch !== undefined && (await isBranch(context, git.branch, worktree)) ? git.branch : null,
+    base: git.base ?? null,
+    worktree,
     lastEvent: state.lastEvent,
   };
+}
+
+/** After a merge it is gone, though the state still names it. As long as it is checked out, it is there. */
+async function isBranch(context: TaskContext, branch: string, worktree: string | null): Promise<boolean> {
+  if (worktree !== null) return true;
+  const { branchHead, openRepository } = await import("../actions/repository.js");
+  try {
+    return (await branchHead(await openRepository(await context.settings()), branch)) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** With the last event, which a crash may have left in the state file alone. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listing, makeCli, makeTask, PACKAGE, refuse, type Cli, type Printed } from "../support/cli.js";
+import { listing, makeCli, makeTask, NOT_OK, PACKAGE, refuse, type Cli, type Printed } from "../support/cli.js";
 
 describe("the demo", () => {
   it("npm start goes the whole way, with no model and no network, and leaves nothing behind", () => {
@@ -212,7 +212,13 @@ describe("new", () => {
     ).toBe("my-own-title");
     expect(refuse(cli, "new", "--from", "nowhere.md").code).toBe(2);
     cli.write("bad.md", "---\ntitle: [\n---\n");
-    expect(refuse(cli, "new", "--from", "bad.md").code).toBe(3);
+    const { code, error, text } = refuse(cli, "new", "--from", "bad.md");
+    expect(code).toBe(3);
+    // There is no task.md that could be mended.
+    expect(text).toMatch(/bad\.md:\d/);
+    expect(error.findings[0]).toMatchObject({ file: "bad.md" });
+    expect(error.hint).toBe("mend the front matter of bad.md");
+    expect(text).not.toContain("task.md");
   });
 
   it("--repo works on another repository, and on nothing that is none", () => {
@@ -297,6 +303,43 @@ describe("the list of tasks", () => {
     const row = cli.pawl("tasks").stdout.split("\n")[1] ?? "";
     expect(row).toMatch(/waits: .*… {2}Say hello$/);
     expect(row.length).toBeLessThan(120);
+  });
+});
+
+describe("status", () => {
+  it("names the base branch, and the task's own branch as long as it is there", () => {
+    const cli = makeCli();
+    makeTask(cli, "accept");
+    const before = cli.pawl("status", "--json").json();
+    expect(before).toMatchObject({ branch: "pawl/t1", base: "main" });
+    expect(cli.pawl("status").stdout).toMatch(/^ {2}branch {4}pawl\/t1\n {2}base {6}main$/m);
+    expect(cli.pawl("answer", "accepted", "--note", "fine").code).toBe(0);
+    expect(cli.git("branch", "--list", "pawl/*")).toBe("");
+    expect(cli.pawl("status", "--json").json()).toMatchObject({ phase: "done", branch: null, base: "main" });
+    expect(cli.pawl("status").stdout).not.toContain("pawl/t1");
+  });
+
+  it("names a branch whose worktree somebody removed", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "review");
+    cli.git("worktree", "remove", "--force", task.worktree);
+    expect(cli.pawl("status", "--json").json()).toMatchObject({ branch: "pawl/t1", worktree: null });
+    cli.git("branch", "-D", "pawl/t1");
+    expect(cli.pawl("status", "--json").json()).toMatchObject({ branch: null, base: "main" });
+  });
+});
+
+describe("history", () => {
+  it("shows what a human said, once", () => {
+    const cli = makeCli({ config: { limits: { plan_rounds: 1 } } });
+    const task = makeTask(cli, "plan_review");
+    task.write("review/plan-review.json", NOT_OK);
+    cli.pawl("next");
+    expect(cli.pawl("resume", "--note", "greet in French").code).toBe(0);
+    cli.pawl("override", "accept", "--reason", "it is late");
+    expect(cli.pawl("answer", "deferred", "--note", "until Monday").code).toBe(0);
+    const { stdout } = cli.pawl("history");
+    for (const said of ["greet in French", "it is late", "until Monday"]) expect(stdout.split(said)).toHaveLength(2);
   });
 });
 

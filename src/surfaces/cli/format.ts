@@ -36,6 +36,7 @@ export function formatStatus(status: Status, style: Style): string {
     `  phase     ${style.bold(status.phase)} (${status.actor.status}, visit ${status.actor.visits}, ${status.actor.runs} runs)`,
     ...(status.waiting === null ? [] : [`  ${style.yellow("waits")}     ${status.waiting}`]),
     ...(status.branch === null ? [] : [`  branch    ${status.branch}`]),
+    ...(status.base === null ? [] : [`  base      ${status.base}`]),
     ...(status.worktree === null ? [] : [`  worktree  ${status.worktree}`]),
     ...status.artifacts.map(({ file, condition }) => `  evidence  ${mark(condition, style)} ${file}`),
     ...status.overrides.map(

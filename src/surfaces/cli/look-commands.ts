@@ -1,6 +1,7 @@
 import { historyOf, statusOf } from "../../orchestrator/status.js";
 import { suggest } from "../../orchestrator/suggest.js";
 import { listTasks, type TaskSummary } from "../../orchestrator/tasks.js";
+import type { HistoryEvent } from "../../task/history.js";
 import { readTranscript } from "../../task/transcript.js";
 import { formatFinding } from "./format-error.js";
 import { formatStatus, formatSuggestion, formatTable, formatWays } from "./format.js";
@@ -67,17 +68,21 @@ export async function historyCommand(call: Invocation): Promise<Report> {
     text: () =>
       formatTable(
         ["#", "when", "what", "from → to", "by", "why"],
-        events.map(({ seq, at, type, from, to, by, reason }) => [
-          String(seq),
-          at.slice(0, 19).replace("T", " "),
-          type,
-          from === undefined || from === to ? (to ?? "") : `${from} → ${to ?? ""}`,
-          by,
-          reason ?? "",
-        ]),
+        events.map((event) => {
+          const { seq, at, type, from, to, by } = event;
+          const way = from === undefined || from === to ? (to ?? "") : `${from} → ${to ?? ""}`;
+          return [String(seq), at.slice(0, 19).replace("T", " "), type, way, by, whyOf(event)];
+        }),
         call.style,
       ),
   };
+}
+
+/** The reason, and what a human said besides. */
+function whyOf({ reason = "", data }: HistoryEvent): string {
+  const note = data?.["note"];
+  if (typeof note !== "string" || note === "" || reason.includes(note)) return reason;
+  return reason === "" ? note : `${reason}: ${note}`;
 }
 
 export async function transcriptCommand(call: Invocation): Promise<Report> {
