@@ -123,6 +123,7 @@ async function runShell(
     onOutput: (text: string) => {
       end = (end + text).slice(-END_CHARACTERS);
     },
+    marker: "PAWL_TOKEN",
     ...(context.signal === undefined ? {} : { signal: context.signal }),
   };
   const result = await run(["bash", "-c", command], options);

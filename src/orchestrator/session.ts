@@ -1,8 +1,6 @@
 /** One use of a task: opened, looked at, fit to be worked on, and closed again whatever happens. */
-import { join } from "node:path";
 import { endOrphan } from "../agents/orphan.js";
 import { halted, invalid, refused } from "../errors.js";
-import { runPath } from "../task/archive.js";
 import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
 import { record, type TaskContext } from "./context.js";
@@ -79,7 +77,7 @@ export async function recoverLost(context: TaskContext, task: OpenTask): Promise
   const { phase } = task.state;
   const lost = actorOf(task.state, phase).run;
   if (lost === undefined) return;
-  if (lost.token !== undefined) endOrphan(join(context.dir, runPath(phase, lost.number)), lost.token);
+  if (lost.token !== undefined) endOrphan(lost.token);
   const state = await putAway(context, task.state, phase, phaseOf(context.workflow, phase).leaves);
   await task.commit(withActor(state, phase, { status: "idle", run: undefined }), {
     type: "run.lost",

@@ -1,6 +1,6 @@
 /** Which process is meant: a pid alone is reused after a reboot, so it counts together with the start time. */
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { statOf } from "./proc.js";
 
 export interface ProcessIdentity {
   pid: number;
@@ -39,7 +39,7 @@ export function livenessOf(identity: ProcessIdentity): Liveness {
 
 /** The process group; known on Linux alone. */
 export function groupOf(pid: number): number | undefined {
-  const group = Number(linuxStat(pid)?.[2]);
+  const group = Number(statOf(pid)?.[2]);
   return Number.isSafeInteger(group) ? group : undefined;
 }
 
@@ -53,17 +53,6 @@ function startTime(pid: number): string | undefined {
 }
 
 function linuxStartTime(pid: number): string | undefined {
-  const fields = linuxStat(pid);
+  const fields = statOf(pid);
   return fields?.[0] === "Z" || fields?.[0] === "X" ? ENDED : fields?.[19];
-}
-
-/** The fields after the command: state, parent, group, … */
-function linuxStat(pid: number): string[] | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the command in parentheses and may itself contain spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return undefined;
-  }
 }

@@ -2,8 +2,9 @@
  * Processes known by a variable of their environment. A child that leaves its process group (`setsid`) still carries what
  * it was started with, and nobody else does: so it can be ended with the rest, and nothing else can be mistaken for it.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { groupOf } from "./identity.js";
+import { environmentOf } from "./proc.js";
 
 export interface Mark {
   variable: string;
@@ -54,11 +55,6 @@ function visibleProcesses(): number[] {
 }
 
 function isMarked(pid: number, { variable, holds }: Mark): boolean {
-  try {
-    const assignments = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    const own = assignments.find((assignment) => assignment.startsWith(`${variable}=`));
-    return own !== undefined && holds(own.slice(variable.length + 1));
-  } catch {
-    return false;
-  }
+  const own = environmentOf(pid)?.[variable];
+  return own !== undefined && holds(own);
 }

@@ -47,6 +47,8 @@ const KEEP_BYTES = 1024 * 1024;
 const DRAIN_MS = 200;
 /** Between the polite and the final signal. */
 const GRACE_MS = 2000;
+/** Of a timer; one that is set for longer would ring at once. */
+export const LONGEST_MS = 2 ** 31 - 1;
 
 export function run(command: readonly string[], options: RunOptions): Promise<RunResult> {
   const [program, ...args] = command;
@@ -78,7 +80,10 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
       signalAll(started, "SIGTERM");
       finalKill = setTimeout(() => signalAll(started, "SIGKILL"), GRACE_MS);
     };
-    const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
+    const timer =
+      options.timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => end("timeout"), Math.min(options.timeoutMs, LONGEST_MS));
     const onAbort = (): void => end("interrupted");
     if (child.pid !== undefined) watchOver({ pid: child.pid, mark });
     options.signal?.addEventListener("abort", onAbort, { once: true });

@@ -66,7 +66,7 @@ export function formatEvent(event: HistoryEvent): string {
 export interface HistoryTail {
   last: string | null;
   /** Bytes, because a crash may come in the middle of a character. */
-  torn: Buffer;
+  torn: Uint8Array;
 }
 
 const CHUNK = 16 * 1024;

@@ -23,7 +23,7 @@ function chain(length: number, reason: (n: number) => string): HistoryEvent[] {
 
 const tailOf = (content: string | Uint8Array): { last: string | null; torn: string } => {
   const { last, torn } = readTail(file(content));
-  return { last, torn: torn.toString("utf8") };
+  return { last, torn: Buffer.from(torn).toString("utf8") };
 };
 
 describe("the end of a history", () => {

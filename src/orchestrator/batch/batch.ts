@@ -1,5 +1,6 @@
 /** Many tasks side by side. Each goes as far as its evidence carries it; what one does is no concern of the others. */
 import { interrupted, messageOf, PawlError } from "../../errors.js";
+import { LONGEST_MS } from "../../process/run.js";
 import { advanceToEnd } from "../advance.js";
 import { openContext, type Engine } from "../context.js";
 import type { Step } from "../transition.js";
@@ -58,7 +59,8 @@ class Batch {
     this.engine.signal?.addEventListener("abort", onAbort, { once: true });
     if (this.engine.signal?.aborted === true) onAbort();
     const { budgetMs } = this.options;
-    const timer = budgetMs === undefined ? undefined : setTimeout(() => this.halt(OUT_OF_TIME), budgetMs);
+    const timer =
+      budgetMs === undefined ? undefined : setTimeout(() => this.halt(OUT_OF_TIME), Math.min(budgetMs, LONGEST_MS));
     try {
       await this.schedule();
     } finally {

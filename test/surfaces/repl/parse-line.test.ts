@@ -126,7 +126,7 @@ describe("the REPL's own", () => {
 describe("what is refused", () => {
   it.each([
     ["next", "commands begin with a slash, found `next`", "did you mean /next?"],
-    ["hello there", "commands begin with a slash, found `hello`", "did you mean /help?"],
+    ["hlep there", "commands begin with a slash, found `hlep`", "did you mean /help?"],
     ["zzzzzzzzz", "commands begin with a slash, found `zzzzzzzzz`", "see /help"],
     ["/nxt", "there is no command `/nxt`", "did you mean /next?"],
     ["/overide test x", "there is no command `/overide`", "did you mean /override?"],
