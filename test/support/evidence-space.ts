@@ -177,13 +177,18 @@ function samplesOf(workflow: Workflow, name: string, workspace: string): unknown
   return schema === undefined ? [{}] : [sample(schema, true), sample(schema, false)];
 }
 
-/** Where the schema lists the values of a field, it takes all of them. */
+/** Where the schema lists the values of a field, it takes all of them, and none at all where it may be left out. */
 function withEnum(workflow: Workflow, path: string, values: unknown[], workspace: string): unknown[] {
   const [name = "", ...fields] = path.split(".");
   let schema = schemaOf(workflow, name, workspace);
-  for (const field of fields) schema = (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[field];
+  let isOptional = false;
+  for (const field of fields) {
+    isOptional = !((schema?.["required"] ?? []) as string[]).includes(field);
+    schema = (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[field];
+  }
   const listed = schema?.["enum"];
-  return Array.isArray(listed) ? [...new Set([...(listed as unknown[]), ...values])] : values;
+  if (!Array.isArray(listed)) return values;
+  return [...new Set([...(listed as unknown[]), ...values, ...(isOptional ? [undefined] : [])])];
 }
 
 /** A value with everything that the schema can ask for; `filled` lists have one entry. */
