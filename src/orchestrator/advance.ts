@@ -1,26 +1,26 @@
 /** `next`: one step of a task. Its phase is completed, the way that the evidence opens is taken, and there it stands. */
 import { halted, interrupted, invalid, refused } from "../errors.js";
 import type { OpenTask } from "../task/store.js";
-import { decide } from "../workflow/decide.js";
+import { decide, waysOut } from "../workflow/decide.js";
 import type { Refusal } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
 import { inSession, lookReady } from "./session.js";
-import { nextEvent, phaseOf, requirePhase, suggest, suggestFor, type Suggestion } from "./suggest.js";
+import { nextEvent, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
 import { carryOut, type Step } from "./transition.js";
 import { doWork } from "./work.js";
 
 export function advance(context: TaskContext): Promise<Step> {
   return inSession(context, async (session) => {
     let look = await lookReady(context, session.task);
-    const suggestion = await suggestFor(context, look);
+    const suggestion = await proposalFor(context, look);
     if (suggestion.action === "work") {
       const { task, step } = await doWork(context, session.task, look, { thenNext: true });
       session.task = task;
       if (step !== null) return step;
       look = await lookAt(context, { state: session.task.state, origin: "stored" });
-    } else if (suggestion.action !== "advance") throw refusalOf(context, suggestion);
+    } else if (suggestion.action !== "advance") throw refusalOf(context, look, suggestion);
     return takeNext(context, session.task, look);
   });
 }
@@ -112,16 +112,17 @@ function isFailedAttempt(error: unknown): boolean {
   return (kind === "failed" || kind === "invalid") && data?.attempt !== undefined;
 }
 
-function refusalOf(context: TaskContext, suggestion: Suggestion): Error {
-  const { action, reason, findings, command, ways } = suggestion;
-  const options = { findings, hint: command, data: { suggestion, ways } };
+function refusalOf(context: TaskContext, look: Look, proposal: Proposal): Error {
+  const { action, reason, findings, command } = proposal;
+  const ways = waysOut(context.workflow, look.evidence);
+  const options = { findings, hint: command, data: { suggestion: { ...proposal, ways }, ways } };
   switch (action) {
     case "human":
       return halted(`${context.id}: ${reason}`, options);
     case "mend":
       return invalid(reason, options);
     case "none":
-      return refused(`${suggestion.currentPhase} is the end: nothing follows`, options);
+      return refused(`${proposal.currentPhase} is the end: nothing follows`, options);
     default:
       return refused(reason, options);
   }

@@ -23,6 +23,9 @@ export function isAgent(context: TaskContext): boolean {
 /** An agent that drops the token from its environment is still the child of a process that was given one, in this workspace. */
 function tokenOf({ workspace: { env, root } }: TaskContext): string | undefined {
   if (env["PAWL_TOKEN"] !== undefined) return env["PAWL_TOKEN"];
-  const above = ancestorWith("PAWL_TOKEN");
-  return dirname(dirname(above?.["PAWL_TASK_DIR"] ?? "")) === root ? above?.["PAWL_TOKEN"] : undefined;
+  above ??= ancestorWith("PAWL_TOKEN") ?? {};
+  return dirname(dirname(above["PAWL_TASK_DIR"] ?? "")) === root ? above["PAWL_TOKEN"] : undefined;
 }
+
+/** Looked up once: who started this process does not change. */
+let above: Record<string, string> | undefined;

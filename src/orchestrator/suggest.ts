@@ -29,13 +29,20 @@ export interface Suggestion {
   warnings: string[];
 }
 
+/** A suggestion without the explanation of every way out, which costs more than all the rest. */
+export type Proposal = Omit<Suggestion, "ways">;
+
 export async function suggest(context: TaskContext): Promise<Suggestion> {
   return suggestFor(context, await lookAt(context, loadTask(context.dir, context.workflow)));
 }
 
-/** What the document says, and who does the work in this workspace. */
 export async function suggestFor(context: TaskContext, look: Look): Promise<Suggestion> {
-  const suggestion = suggestionFor(context.id, context.workflow, look);
+  return { ...(await proposalFor(context, look)), ways: waysOut(context.workflow, look.evidence) };
+}
+
+/** What the document says, and who does the work in this workspace. */
+export async function proposalFor(context: TaskContext, look: Look): Promise<Proposal> {
+  const suggestion = documentProposal(context.id, context.workflow, look);
   const { who, leaves, purpose } = phaseOf(context.workflow, look.state.phase);
   if (suggestion.action !== "work" || who.kind !== "agent" || !(await isHumans(context, who.role))) return suggestion;
   // A change is made in the worktree, and only `next` sees whether it is there.
@@ -47,7 +54,7 @@ export async function suggestFor(context: TaskContext, look: Look): Promise<Sugg
   return { ...suggestion, action: "human", reason, command: `pawl form ${context.id}` };
 }
 
-function suggestionFor(id: string, workflow: Workflow, look: Look): Suggestion {
+function documentProposal(id: string, workflow: Workflow, look: Look): Proposal {
   const { state, evidence } = look;
   const phase = phaseOf(workflow, state.phase);
   const base = {
@@ -56,7 +63,6 @@ function suggestionFor(id: string, workflow: Workflow, look: Look): Suggestion {
     currentPhase: phase.name,
     suggestedNext: phase.name,
     findings: [] as Finding[],
-    ways: waysOut(workflow, evidence),
     waiting: evidence.waiting,
     warnings: warningsOf(workflow, look),
   };

@@ -2,6 +2,7 @@
  * What nobody may change while the work of a phase goes on: the records of the task, what the phase rests on, and the rules
  * that it is judged by. Whoever did it, the agent or somebody else meanwhile, a human has to look before anything opens.
  */
+import { lstatSync } from "node:fs";
 import { join, relative } from "node:path";
 import { codeOf, type Finding } from "../errors.js";
 import { listSystemFiles, type SystemFolder } from "../system/locate.js";
@@ -75,10 +76,25 @@ const SYSTEM_FILES: [SystemFolder, string][] = [
 ];
 
 function hashOf(path: string): string[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isDirectory()) return [];
+  // Whoever writes a file moves this time, and nobody can set it back.
+  const version = `${stat.ino} ${stat.size} ${stat.ctimeMs}`;
+  const before = known.get(path);
+  if (before?.version === version) return [before.hash];
+  const hash = contentHash(path);
+  known.set(path, { version, hash });
+  return [hash];
+}
+
+/** A batch looks at the same few files before and after every run. */
+const known = new Map<string, { version: string; hash: string }>();
+
+function contentHash(path: string): string {
   try {
-    return [sha256(readPlainFile(path))];
+    return sha256(readPlainFile(path));
   } catch (error) {
-    return codeOf(error) === "ENOENT" || codeOf(error) === "EISDIR" ? [] : [`unreadable: ${codeOf(error) ?? ""}`];
+    return `unreadable: ${codeOf(error) ?? ""}`;
   }
 }
 

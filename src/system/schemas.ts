@@ -57,11 +57,19 @@ export function loadSchema(name: string, workspace: string): LoadedSchema {
   }
 }
 
-/** Findings as JSON pointer, expected, found. Fills in defaults, and lifts a part's fields to the top where the schema says so. */
+/**
+ * Findings as JSON pointer, expected, found. Fills in defaults, and lifts a part's fields to the top where the schema says so.
+ * Each schema is read once: what is judged in one go is judged by the same rules.
+ */
 export function validatorFor(workspace: string): (schema: string, value: unknown, file: string) => Promise<Finding[]> {
+  const ready = new Map<string, { schema: JsonSchema; validate: CompiledSchema }>();
   return async (name, value, file) => {
-    const { schema, hash } = loadSchema(name, workspace);
-    return validateWith(await compile(schema, hash, name), schema, value, file);
+    let known = ready.get(name);
+    if (known === undefined) {
+      const { schema, hash } = loadSchema(name, workspace);
+      ready.set(name, (known = { schema, validate: await compile(schema, hash, name) }));
+    }
+    return validateWith(known.validate, known.schema, value, file);
   };
 }
 

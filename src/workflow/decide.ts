@@ -115,15 +115,12 @@ function reasonOf(workflow: Workflow, evidence: Evidence, row: Transition, event
 }
 
 function blockersOf(workflow: Workflow, evidence: Evidence, row: Transition, event: Event): Blocker[] {
-  const blockers: Blocker[] = [];
+  // A condition may be about its own event: what it would make of another one says nothing.
   if (row.event !== event.name) {
-    blockers.push({
-      kind: "event",
-      message: `this way is taken on \`${row.event}\` by ${row.by.join(", ")}, not on \`${event.name}\``,
-      expected: row.event,
-      found: event.name,
-    });
+    const message = `this way is taken on \`${row.event}\` by ${row.by.join(", ")}, not on \`${event.name}\``;
+    return [{ kind: "event", message, expected: row.event, found: event.name }];
   }
+  const blockers: Blocker[] = [];
   if (!maySend(row, event.by)) {
     blockers.push({
       kind: "sender",
