@@ -8,10 +8,11 @@ import { objectOf, withMerge, type MergeRecord } from "./git-record.js";
 import { commitTree, isAncestor, treeOf } from "./git.js";
 import { mergeTrees } from "./merge-trees.js";
 import { list, taskMessage } from "./messages.js";
-import { moveBaseBranch, oneAtATime } from "./move-base-branch.js";
+import { moveBaseBranch } from "./move-base-branch.js";
 import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
+import { inTurn } from "./repository-lock.js";
 import { readyWorktree, writeTree } from "./snapshot.js";
 import type { Action, ActionContext, ActionResult, TaskSettings } from "./types.js";
 
@@ -24,7 +25,7 @@ async function run(context: ActionContext): Promise<ActionResult> {
   const tested = testedTree(context);
   const head = await headToMerge(repository, context, judged);
   await refuseUntested(repository, context, head, { judged, tested });
-  const { merged, note } = await oneAtATime(repository, () => mergeOnce(repository, context, head, judged));
+  const { merged, note } = await inTurn(repository, () => mergeOnce(repository, context, head, judged));
   const notes = [note];
   if (judged === null) notes.push("The change was waived by a human: nothing says that it was reviewed and tested.");
   if (merged !== null && tested !== null && (await treeOf(repository.git, merged.commit)) !== tested) {

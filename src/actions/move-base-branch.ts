@@ -2,10 +2,8 @@
  * Moves the base branch forward to a commit that was made without a checkout. Where the branch is checked out, git itself
  * moves the files, so that uncommitted work there survives; where it would not, nothing is moved at all.
  */
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { PawlError, refused } from "../errors.js";
-import { acquireLock } from "../task/lock.js";
 import { endangeredFiles } from "./endangered-files.js";
 import { line, type Git } from "./git.js";
 import { exists } from "./paths.js";
@@ -20,20 +18,6 @@ export interface BaseMove {
   what: string;
   /** How to try again. */
   again: string;
-}
-
-/**
- * One task at a time takes the base branch from where it is to where it will be. Git writes a checkout's files first and moves
- * its branch afterwards: of two that do so at once, one would lose the branch and leave its files behind as uncommitted work.
- */
-export async function oneAtATime<T>({ commonDir }: Repository, work: () => Promise<T>): Promise<T> {
-  // Not called *.lock: those are git's own, and people remove them.
-  const lock = await acquireLock(join(commonDir, "pawl-base-branch"));
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
 }
 
 /** False when somebody else moved the branch meanwhile: the commit has to be made anew. */

@@ -10,6 +10,7 @@ import { list } from "./messages.js";
 import { ABOUT } from "./names.js";
 import { exists, freePath, isEmptyDirectory, kindOf, realPath } from "./paths.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
+import { inTurn } from "./repository-lock.js";
 import { rescueCommit, rescueIndex } from "./rescue.js";
 import { seedRepository } from "./seed-repository.js";
 import type { Action, ActionContext, ActionResult, TaskSettings } from "./types.js";
@@ -28,7 +29,7 @@ async function run(context: ActionContext): Promise<ActionResult> {
   const repository = await openRepository(settings, signal);
   const base = await findBaseBranch(repository, context);
   await excludeFromGit(repository, settings.worktree);
-  notes.push(...(await provide(repository, settings, base, signal)));
+  notes.push(...(await inTurn(repository, () => provide(repository, settings, base, signal))));
 
   const head = await branchHead(repository, settings.branch);
   if (head === null) throw failed(`git made no branch ${settings.branch} in ${repository.path}`);

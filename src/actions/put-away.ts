@@ -3,6 +3,7 @@ import { isAncestor, resolveCommit, treeOf } from "./git.js";
 import { keepIgnored } from "./keep-ignored.js";
 import { nestedRepositories } from "./nested-repositories.js";
 import { branchHead, type Repository } from "./repository.js";
+import { inTurn } from "./repository-lock.js";
 import { rescueCommit, rescueTree } from "./rescue.js";
 import { writeTree } from "./snapshot.js";
 import type { TaskSettings } from "./types.js";
@@ -15,7 +16,11 @@ export interface PutAway {
 }
 
 /** `kept` names a commit that stays reachable anyway, such as the base branch's head after a merge. */
-export async function putAway(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
+export function putAway(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
+  return inTurn(repository, () => putAwayNow(repository, settings, kept));
+}
+
+async function putAwayNow(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
   const notes: string[] = [];
   const refs = new Set<string>();
   const state = await inspectWorktree(repository, settings.worktree);

@@ -4,10 +4,10 @@ import { acceptedChange } from "./evidence.js";
 import { findMerge } from "./find-merge.js";
 import { gitRecord, withReverts, type MergeRecord } from "./git-record.js";
 import { isAncestor, resolveCommit } from "./git.js";
-import { oneAtATime } from "./move-base-branch.js";
 import { ABOUT } from "./names.js";
 import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
+import { inTurn } from "./repository-lock.js";
 import { rescueRefs } from "./rescue.js";
 import type { Action, ActionContext, ActionResult } from "./types.js";
 import { undoMerges, type UndoneMerge } from "./undo-merges.js";
@@ -49,7 +49,7 @@ async function undo(context: ActionContext): Promise<Undone> {
   if (merges.length === 0) return undoBranch(repository, context);
   // The recorded branch, also when the workspace is configured for another one since.
   const branches = [...new Set(merges.map(({ base }) => base))];
-  const undone = await oneAtATime(repository, async () => {
+  const undone = await inTurn(repository, async () => {
     const all: UndoneMerge[] = [];
     for (const branch of branches) {
       // The newest first: it may build on those before.

@@ -89,8 +89,21 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   if (status.condition !== "ok") throw answerRefused(context, status);
   const { phase } = task.state;
   await archiveArtifact(context.dir, artifact, phase, actorOf(task.state, phase).runs);
-  await writeFileDurably(inTaskDirectory(context, artifact.file), formatArtifact(data));
+  const text = formatArtifact(data);
+  await writeFileDurably(inTaskDirectory(context, artifact.file), text);
+  await claim(context, task, artifact, sha256(text));
   return null;
+}
+
+/** A person says whose it is: then it counts, whoever else was at work when it came. */
+async function claim(context: TaskContext, task: OpenTask, artifact: Artifact, hash: string): Promise<void> {
+  await task.begin(context.user);
+  const { state } = task;
+  const known = state.evidence[artifact.name] ?? { inputs: {} };
+  const evidence = { ...state.evidence, [artifact.name]: { ...known, written: hash } };
+  const place = { from: state.phase, to: state.phase };
+  const data = { artifact: artifact.name, hash };
+  await task.commit({ ...state, evidence }, { type: "artifact.left", by: context.user, ...place, data });
 }
 
 /** What a phase asks a human: the artifact that the answer becomes, and the answers that it knows. */

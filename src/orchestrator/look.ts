@@ -9,6 +9,7 @@ import type { LoadedTask } from "../task/store.js";
 import { relevantArtifacts } from "../workflow/decide.js";
 import type { Artifact, ArtifactStatus, Evidence } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
+import { foreignHand } from "./foreign-hand.js";
 
 export interface Look {
   state: TaskState;
@@ -44,7 +45,7 @@ export function evidenceFor(
     workflow: context.workflow,
     state,
     validate: context.validate,
-    checkSource: (artifact, data, known) => checkSource(context, state, artifact, data, known),
+    checkSource: (artifact, read, known) => checkSource(context, state, artifact, read, known),
   });
 }
 
@@ -84,13 +85,23 @@ async function checkSource(
   context: TaskContext,
   state: TaskState,
   artifact: Artifact,
-  data: unknown,
+  { data, hash }: { data: unknown; hash: string },
   known: Record<string, ArtifactStatus>,
 ): Promise<Finding | null> {
-  if (artifact.madeBy.kind !== "orchestrator") return null;
+  if (artifact.madeBy.kind === "agent")
+    return isKnown(context, state, artifact, hash) ? null : foreignHand(context, artifact);
+  if (artifact.madeBy.kind === "human") return null;
   const maker = await makers.get(artifact.madeBy.action)?.load();
   if (maker?.check === undefined) return null;
   return maker.check(await makerContext(context, state, known), data);
+}
+
+/** Left by a run of its own phase, said to be a person's, or accepted before. */
+function isKnown({ workflow }: TaskContext, state: TaskState, { name }: Artifact, hash: string): boolean {
+  const record = state.evidence[name];
+  if (record?.accepted === hash || record?.written === hash) return true;
+  const isAsked = workflow.phases.find((phase) => phase.name === state.phase)?.leaves.includes(name) === true;
+  return !isAsked || actorOf(state, state.phase).tried > 0;
 }
 
 /** A task that has only been created or imported has not begun: it takes the document as it is now. */

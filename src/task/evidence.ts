@@ -8,10 +8,13 @@ import { isPending } from "./archive.js";
 import { missingArtifact, readArtifact, type ReadArtifact, type Validate } from "./artifact.js";
 import type { EvidenceRecord, TaskState } from "./state.js";
 
-/** Does an artifact that pawl made still describe what is out there? Asked only for artifacts that are sound so far. */
+/**
+ * Does an artifact that pawl made still describe what is out there; did another one come from where it should? Asked only for
+ * artifacts that are sound so far.
+ */
 export type CheckSource = (
   artifact: Artifact,
-  data: unknown,
+  read: { data: unknown; hash: string },
   known: Record<string, ArtifactStatus>,
 ) => Promise<Finding | null>;
 
@@ -83,8 +86,7 @@ async function statusOf(
     ...staleness(artifact, read, record, statuses),
   ];
   if (stale.length > 0) return { name, file, condition: "stale", findings: stale, ...hash };
-  const drift =
-    artifact.madeBy.kind === "orchestrator" ? await sources.checkSource(artifact, read.data, statuses) : null;
+  const drift = await sources.checkSource(artifact, read, statuses);
   if (drift !== null) return { name, file, condition: "stale", findings: [drift], ...hash };
   return { name, file, condition: "ok", data: read.data, findings: [], hash: read.hash };
 }

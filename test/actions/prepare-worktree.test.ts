@@ -252,3 +252,20 @@ describe("prepare-worktree", () => {
     expect((await errorOf(story.prepare())).message).toContain("does not exist");
   });
 });
+
+describe("of several tasks at the same moment", () => {
+  it("worktrees come and go, and none stumbles over another's", async () => {
+    const repo = makeRepository();
+    const stories = Array.from({ length: 6 }, (_, index) => {
+      const id = `t${index + 1}`;
+      const place = { dir: join(repo.root, "tasks", id), worktree: join(repo.dir, ".pawl", "worktrees", id) };
+      return makeStory({ repo, settings: { ...place, id, branch: `pawl/${id}` } });
+    });
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(stories.map((story) => story.prepare()));
+      expect(repo.git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(stories.length + 1);
+      await Promise.all(stories.map((story) => story.revert()));
+    }
+    expect(repo.git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
+  });
+});

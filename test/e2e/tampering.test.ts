@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeCli, makeTask, OK, PLAN, refuse, type Cli } from "../support/cli.js";
+import { makeCli, makeTask, NOT_OK, OK, PLAN, refuse, type Cli } from "../support/cli.js";
 
 const SENT: string[][] = [
   ["next"],
@@ -357,6 +357,36 @@ describe("what an agent changes while it works makes its task wait for a human",
     expect(error).toMatchObject({ kind: "halted", findings: [{ file: "planning/plan.json" }] });
     expect(task.readJson("state.json")).toMatchObject({ phase: "codegen" });
     expect(task.has("code/changes.json")).toBe(false);
+  });
+
+  it("a review in another task: nobody's, until a person says whose it is", () => {
+    const cli = makeCli();
+    const other = makeTask(cli, "plan_review", "t2");
+    makeTask(cli, "planning");
+    const planner = `leave("plan", ${JSON.stringify(PLAN)});
+      fs.mkdirSync(path.join(env.PAWL_TASK_DIR, "../t2/review"), { recursive: true });
+      fs.writeFileSync(path.join(env.PAWL_TASK_DIR, "../t2/review/plan-review.json"), ${JSON.stringify(JSON.stringify(OK))});`;
+    const reviewer = `leave("plan_review", ${JSON.stringify(NOT_OK)});`;
+    cli.config({
+      agents: {
+        planner: { command: cli.agent("planner", planner) },
+        plan_reviewer: { command: cli.agent("reviewer", reviewer) },
+      },
+    });
+    expect(cli.pawl("next", "t1", "--json").json().to).toBe("plan_review");
+    const { suggestion } = cli.pawl("status", "t2", "--json").json();
+    expect(suggestion.action).toBe("work");
+    expect(suggestion.reason).toContain("came while an agent was at work on planning of t1");
+    const mine = join(cli.root, "mine.json");
+    cpSync(join(other.dir, "review/plan-review.json"), mine);
+    const restore = other.keep();
+    // Its own reviewer is asked, and what it says counts.
+    expect(cli.pawl("next", "t2", "--json").json().to).toBe("planning");
+    restore();
+    expect(cli.pawl("answer", `@${mine}`, "t2", "--json").json().to).toBe("codegen");
+    expect(cli.pawl("history", "t2", "--json").json().events).toContainEqual(
+      expect.objectContaining({ type: "artifact.left", by: "tess" }),
+    );
   });
 
   it("a human is not taken for an agent because of a token elsewhere, nor an agent for a human without one", () => {
