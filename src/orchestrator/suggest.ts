@@ -118,7 +118,7 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
       command: answerCommand(workflow, phase.name, id),
     };
   }
-  return { ...base, ...suggestRepair(id, phase, look, decision) };
+  return { ...base, ...suggestRepair(id, workflow, phase, look, decision) };
 }
 
 export function nextEvent(): Event {
@@ -175,7 +175,7 @@ function brokenGround(id: string, workflow: Workflow, phase: Phase, look: Look):
 }
 
 /** No row is open: is it this phase's work, or the evidence itself? */
-function suggestRepair(id: string, phase: Phase, look: Look, refusal: Refusal): Repair {
+function suggestRepair(id: string, workflow: Workflow, phase: Phase, look: Look, refusal: Refusal): Repair {
   const { artifacts } = look.evidence;
   const unfit = phase.leaves
     .map((name) => artifacts[name])
@@ -193,10 +193,13 @@ function suggestRepair(id: string, phase: Phase, look: Look, refusal: Refusal): 
   }
   if (unfit.length > 0) {
     const who = phase.who.kind === "agent" ? `the agent in the role ${phase.who.role}` : "pawl itself";
+    const isDerived = (name: string): boolean =>
+      workflow.artifacts.some((artifact) => artifact.name === name && artifact.madeBy.kind === "orchestrator");
+    const where = phase.who.kind === "agent" && unfit.some(({ name }) => isDerived(name)) ? ", in its worktree" : "";
     return {
       action: "work",
       suggestedNext: phase.name,
-      reason: `${findings[0]?.message ?? phase.name}: ${phase.name} has to be done by ${who}`,
+      reason: `${findings[0]?.message ?? phase.name}: ${phase.name} has to be done by ${who}${where}`,
       command: `pawl next ${id}`,
       findings,
     };

@@ -16,7 +16,7 @@ import { finishWork } from "./finish-work.js";
 import { haltWork } from "./halt-work.js";
 import type { Look } from "./look.js";
 import { performWork, type WorkRun } from "./perform-work.js";
-import { planWork } from "./plan-work.js";
+import { planWork, type WorkPlan } from "./plan-work.js";
 import { phaseOf } from "./suggest.js";
 import type { Step } from "./transition.js";
 import { disturbanceOf, startWatch } from "./watch.js";
@@ -39,7 +39,7 @@ export async function doWork(
   // Before anything is written: a folder of runs that leads elsewhere would take all the records there.
   inTaskDirectory(context, runPath(phase.name, actorOf(task.state, phase.name).runs + 1));
   const plan = await planWork(context, task, look, phase, force);
-  const number = await markStarted(context, task, phase, plan.token);
+  const number = await markStarted(context, task, phase, plan);
   const folder = join(context.dir, runPath(phase.name, number));
   mkdirSync(folder, { recursive: true });
   // What a crash cut off is tried again, and is no try.
@@ -63,7 +63,7 @@ export async function doWork(
   }
 }
 
-async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, token: string): Promise<number> {
+async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, plan: WorkPlan): Promise<number> {
   await task.begin(context.user);
   let state = task.state;
   const number = actorOf(state, phase.name).runs + 1;
@@ -76,12 +76,13 @@ async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, t
       number,
       owner: currentProcess(),
       since: context.now().toISOString(),
-      token: createHash("sha256").update(token).digest("hex"),
+      token: createHash("sha256").update(plan.token).digest("hex"),
     },
   });
   await task.commit(await bindInputs(context, state, phase.leaves), {
     type: "run.started",
-    by: phase.who.kind === "agent" ? phase.who.role : "pawl",
+    // A person may have done the agent's work: then pawl only derives what it came to.
+    by: plan.agent !== null && phase.who.kind === "agent" ? phase.who.role : "pawl",
     from: phase.name,
     to: phase.name,
     data: { run: number, owner: currentProcess() },

@@ -48,10 +48,14 @@ async function readSectionArtifact(text: string, artifact: Artifact, heading: st
 }
 
 export function missingArtifact(artifact: Artifact, empty = false): MissingArtifact {
-  const { file, section, schema } = artifact;
+  const { file, section, schema, madeBy } = artifact;
   const what = section === undefined ? file : `\`## ${section}\` in ${file}`;
   const expected =
-    schema === undefined ? (section === undefined ? "a file" : "a section with content") : `a file that fits ${schema}`;
+    madeBy.kind === "orchestrator"
+      ? `what pawl makes by \`${madeBy.action}\`; nobody else's file counts`
+      : schema === undefined
+        ? `a ${section === undefined ? "file" : "section with content"}`
+        : `a file that fits ${schema}`;
   return {
     condition: "missing",
     findings: [
