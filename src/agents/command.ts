@@ -1,6 +1,7 @@
 /** An agent that is a command: an argument list, the prompt in it or on standard input, a time limit, a complete log. */
 import { join } from "node:path";
 import { run as runProcess, type RunResult } from "../process/run.js";
+import { MAX_BYTES } from "../task/strict-json.js";
 import { agentEnvironment, PROMPT_FILE, TOKEN_VARIABLE } from "./environment.js";
 import { presetCommand } from "./preset.js";
 import type { AgentResult, AgentRun, AgentSpec } from "./types.js";
@@ -21,6 +22,8 @@ export async function runCommandAgent(
     marker: TOKEN_VARIABLE,
     timeoutMs: spec.timeoutMs,
     logFile: join(run.runDir, "output.log"),
+    // An artifact that is printed has to be kept whole.
+    keepBytes: MAX_BYTES,
     onOutput: run.progress,
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });

@@ -20,6 +20,8 @@ export interface Preset {
   /** Environment variables with fixed values. */
   set: Record<string, string>;
   result: PresetResult;
+  /** How to read what it prints with other options, where it is run by a command of one's own. */
+  envelopes?: PresetResult[];
   docs: string;
 }
 

@@ -1,24 +1,28 @@
 /**
  * What an agent printed, read for evidence: the one JSON document in it, and whether it says itself that it failed. Pure,
- * and never throws. Ambiguous evidence is none: two documents, a piece of one, or prose around one count for nothing.
+ * and never throws. Ambiguous evidence is none: two documents, or prose around one count for nothing.
  */
 import { valueAt } from "../system/json-pointer.js";
+import { documentIn, parseJson } from "./document.js";
 import type { PresetResult, When } from "./preset.js";
 
 /** Where the runner left out the middle of a long output; another document may have stood there. */
 const GAP = /^\[… .* …\]$/m;
 
-export function printedArtifact(stdout: string, result?: PresetResult): { text: string } | null {
+/** Without rules for it, one of the envelopes may fit: then what is in it is meant, not the envelope. */
+export function printedArtifact(stdout: string, result?: PresetResult, envelopes: PresetResult[] = []): string | null {
   if (GAP.test(stdout)) return null;
-  if (result === undefined || result.format === "text") return documentIn(stdout);
+  if (result !== undefined) return artifactBy(result, stdout);
+  const [unwrapped, ...others] = envelopes.flatMap((envelope) => artifactBy(envelope, stdout) ?? []);
+  return others.length > 0 ? null : (unwrapped ?? documentIn([stdout]));
+}
+
+function artifactBy(result: PresetResult, stdout: string): string | null {
+  if (result.format === "text") return documentIn([stdout]);
   const events = readEvents(stdout, result.format);
   if (events === null || result.text === undefined || failureIn(events, result) !== null) return null;
   if (!events.some((event) => matches(event, result.end))) return null;
-  const said = textsOf(events, result.text);
-  const found = said.map(documentIn).filter((document) => document !== null);
-  // A message that holds more than one document, or a broken one, makes the others doubtful too.
-  if (found.length !== 1 || said.some(looksAmbiguous)) return null;
-  return found[0] ?? null;
+  return documentIn(textsOf(events, result.text));
 }
 
 /** What the agent says about its own failure; null where it reports none. */
@@ -33,15 +37,14 @@ export function reportedError(stdout: string, result?: PresetResult): string | n
  * cannot be read are left out: enough for a total in the last line, not for evidence.
  */
 export function readEvents(stdout: string, format: "json" | "jsonl", { lenient = false } = {}): unknown[] | null {
-  if (format === "json") {
-    const value = parse(stdout);
-    return value === undefined ? null : [value];
-  }
+  const whole = parseJson(stdout);
+  if (whole !== undefined) return [whole];
+  if (format === "json") return null;
   const events: unknown[] = [];
   for (const line of stdout.split("\n")) {
     const text = line.trim();
     if (text === "") continue;
-    const value = parse(text);
+    const value = parseJson(text);
     if (value !== undefined) events.push(value);
     // A warning between the lines is none of the events; the beginning of one that does not end is.
     else if (!lenient && /^[{[]/.test(text)) return null;
@@ -76,79 +79,4 @@ function textsOf(events: unknown[], rule: NonNullable<PresetResult["text"]>): st
     }
   }
   return texts;
-}
-
-/** The document that is the whole text, or the only one in a code fence. */
-function documentIn(text: string): { text: string } | null {
-  if (isDocument(text)) return { text: text.trim() };
-  const { fences, outside } = readFences(text);
-  const [fence, ...others] = fences.filter(isCandidate);
-  if (fence === undefined || others.length > 0 || looksAmbiguous(text)) return null;
-  return outside.some(isDocument) ? null : { text: fence.content.trim() };
-}
-
-/** More than one document in fences, or one that is broken or does not end. */
-function looksAmbiguous(text: string): boolean {
-  const { fences } = readFences(text);
-  if (fences.filter(isCandidate).length > 1) return true;
-  return fences.some((fence) => !fence.closed || (fence.language === "json" && !isDocument(fence.content)));
-}
-
-interface Fence {
-  /** The first word after the opening mark, in lower case. */
-  language: string;
-  content: string;
-  closed: boolean;
-}
-
-function isCandidate(fence: Fence): boolean {
-  return fence.closed && (fence.language === "json" || fence.language === "") && isDocument(fence.content);
-}
-
-const OPENING = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
-
-/** Fenced code blocks as CommonMark has them: closed by at least as many of the same mark. */
-function readFences(text: string): { fences: Fence[]; outside: string[] } {
-  const fences: Fence[] = [];
-  const outside: string[] = [];
-  let mark: string | undefined;
-  let lines: string[] = [];
-  for (const line of text.split(/\r?\n/)) {
-    if (mark === undefined) {
-      const [, opening, language = ""] = OPENING.exec(line) ?? [];
-      if (opening === undefined) {
-        lines.push(line);
-        continue;
-      }
-      outside.push(lines.join("\n"));
-      fences.push({ language: language.toLowerCase(), content: "", closed: false });
-      mark = opening;
-      lines = [];
-    } else if (closes(line, mark)) {
-      Object.assign(fences.at(-1) as Fence, { content: lines.join("\n"), closed: true });
-      mark = undefined;
-      lines = [];
-    } else lines.push(line);
-  }
-  if (mark === undefined) outside.push(lines.join("\n"));
-  return { fences, outside };
-}
-
-function closes(line: string, mark: string): boolean {
-  const text = line.trim();
-  return /^ {0,3}[`~]/.test(line) && text.length >= mark.length && text === mark.charAt(0).repeat(text.length);
-}
-
-/** Artifacts are objects or lists; a number or a word that happens to be JSON is prose. */
-function isDocument(text: string): boolean {
-  const value = parse(text);
-  return typeof value === "object" && value !== null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@ import { resolveInside } from "../task/paths.js";
 import { readPlainFile } from "../task/plain-file.js";
 import { sha256 } from "../workflow/hash.js";
 import { runCommandAgent } from "./command.js";
+import { knownEnvelopes } from "./envelopes.js";
 import { PROMPT_FILE } from "./environment.js";
 import { placeFile } from "./place-file.js";
 import { printedArtifact, reportedError } from "./printed.js";
@@ -18,7 +19,7 @@ export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string):
   const ended =
     spec.command === null ? await runRehearsal(run) : await runCommandAgent(spec.command, spec, run, pawlBin);
   const result = { ...withReportedError(ended, spec), usage: usageOf(ended.stdout, spec.result) };
-  if (result.outcome === "finished") takePrinted(run, result.stdout, spec);
+  if (result.outcome === "finished") await takePrinted(run, result.stdout, spec);
   const { stdout: _stdout, usage, ...how } = result;
   const record = {
     ...how,
@@ -39,12 +40,15 @@ function withReportedError<T extends Omit<AgentResult, "usage">>(ended: T, spec:
   return error === null ? ended : { ...ended, outcome: "crashed", summary: `the agent reported an error: ${error}` };
 }
 
-/** Some print the artifact instead of leaving it. It is taken only when it is the one thing that is missing. */
-function takePrinted({ taskDir, artifacts }: AgentRun, stdout: string, spec: AgentSpec): void {
+/**
+ * Some print the artifact instead of leaving it. It is taken only when it is the one thing that is missing, and JSON: a file
+ * of another kind would take whatever is printed for content.
+ */
+async function takePrinted({ taskDir, artifacts }: AgentRun, stdout: string, { result }: AgentSpec): Promise<void> {
   const [path, ...others] = Object.values(artifacts).filter((place) => isNotLeft(taskDir, place));
-  if (path === undefined || others.length > 0) return;
-  const printed = printedArtifact(stdout, spec.result);
-  if (printed !== null) placeFile(path, printed.text);
+  if (path === undefined || others.length > 0 || !path.endsWith(".json") || stdout.trim() === "") return;
+  const printed = printedArtifact(stdout, result, result === undefined ? await knownEnvelopes() : []);
+  if (printed !== null) placeFile(path, printed);
 }
 
 /** An empty file is what a tool touched and never wrote. A link or a pipe was left, and is refused as what it is. */

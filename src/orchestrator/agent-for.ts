@@ -14,7 +14,7 @@ import { worktreeDirectory } from "../workspace/workspace.js";
 import type { TaskContext } from "./context.js";
 import { describeFinding, type Failure } from "./failure.js";
 import { evidenceFor, type Look } from "./look.js";
-import { agentArtifacts, promptSlots } from "./prompt-slots.js";
+import { agentArtifacts, printInstead, promptSlots } from "./prompt-slots.js";
 import { phaseOf } from "./suggest.js";
 
 const TIMEOUT = "30m";
@@ -136,6 +136,8 @@ function repairPrompt(
     renameSync(path, copy);
     return [copy];
   });
+  const own = agentArtifacts(context, phase);
+  const write = `Write ${Object.values(own).join(" and ")} anew, then stop.`;
   return fill(context, REPAIR, {
     ...noRepair(run.prompt),
     refused: kept.join(" and "),
@@ -145,7 +147,7 @@ function repairPrompt(
       .join("\n"),
     repair: String(repair),
     repairs: String(repairs),
-    next_action: `Write ${Object.values(agentArtifacts(context, phase)).join(" and ")} anew, then stop.`,
+    next_action: [write, ...printInstead(own)].join(" "),
   });
 }
 

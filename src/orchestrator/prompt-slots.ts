@@ -84,12 +84,21 @@ function artifactsText(context: TaskContext, phase: Phase): string {
   });
   return parts.length === 0
     ? "No file besides the change itself: edit the files of the working directory."
-    : parts.join("\n\n");
+    : [...parts, ...printInstead(own)].join("\n\n");
 }
 
 function nextAction(context: TaskContext, phase: Phase): string {
-  const paths = Object.values(agentArtifacts(context, phase));
+  const own = agentArtifacts(context, phase);
+  const paths = Object.values(own);
   if (paths.length === 0)
     return "Make the change in the working directory, then stop. pawl derives the difference itself.";
-  return `Write ${paths.join(" and ")}, then stop. pawl checks it and decides what comes next.`;
+  const write = `Write ${paths.join(" and ")}, then stop.`;
+  return [write, "pawl checks it and decides what comes next.", ...printInstead(own)].join(" ");
+}
+
+/** For agents without tools, or in a sandbox; pawl takes from their output what is the only thing missing, and JSON. */
+export function printInstead(own: Record<string, string>): string[] {
+  const [path, ...others] = Object.values(own);
+  if (path?.endsWith(".json") !== true || others.length > 0) return [];
+  return ["If you cannot write that file, print exactly that one JSON document instead, and no other."];
 }

@@ -253,42 +253,66 @@ const NEW_FILE = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | c
 
 /** Keeps the first and the last half of what is added. */
 class Kept {
-  private head: Buffer[] = [];
-  private headBytes = 0;
-  private tail: Buffer[] = [];
-  private tailBytes = 0;
-  truncated = false;
+  private readonly head = new Blocks();
+  private readonly tail = new Blocks();
   private readonly half: number;
+  private left = false;
 
   constructor(limit: number) {
     this.half = Math.floor(limit / 2);
   }
 
+  get truncated(): boolean {
+    return this.left || this.tail.bytes > this.half;
+  }
+
   add(chunk: Buffer): void {
-    const room = this.half - this.headBytes;
-    if (room > 0) {
-      const part = chunk.subarray(0, room);
-      this.head.push(part);
-      this.headBytes += part.length;
-      chunk = chunk.subarray(part.length);
-    }
-    if (chunk.length === 0) return;
-    this.tail.push(chunk);
-    this.tailBytes += chunk.length;
-    while (this.tailBytes - (this.tail[0]?.length ?? 0) >= this.half) {
-      this.tailBytes -= this.tail.shift()?.length ?? 0;
-      this.truncated = true;
-    }
+    const room = Math.max(0, this.half - this.head.bytes);
+    this.head.add(chunk.subarray(0, room));
+    this.tail.add(chunk.subarray(room));
+    if (this.tail.keepLast(this.half)) this.left = true;
   }
 
   text(): string {
-    const head = Buffer.concat(this.head);
-    let tail = Buffer.concat(this.tail);
-    if (tail.length > this.half) {
-      tail = tail.subarray(tail.length - this.half);
-      this.truncated = true;
-    }
+    const tail = this.tail.all();
     const gap = this.truncated ? Buffer.from("\n[… output left out here; the log has all of it …]\n") : Buffer.alloc(0);
-    return Buffer.concat([head, gap, tail]).toString("utf8");
+    return Buffer.concat([this.head.all(), gap, tail.subarray(Math.max(0, tail.length - this.half))]).toString("utf8");
   }
 }
+
+/** Bytes in blocks of one size: a buffer for each letter that a command prints would take a hundred times its room. */
+class Blocks {
+  bytes = 0;
+  private blocks: { data: Buffer; used: number }[] = [];
+
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    for (let rest = chunk; rest.length > 0;) {
+      let last = this.blocks.at(-1);
+      if (last === undefined || last.used === BLOCK_BYTES) {
+        last = { data: Buffer.allocUnsafe(BLOCK_BYTES), used: 0 };
+        this.blocks.push(last);
+      }
+      const copied = rest.copy(last.data, last.used);
+      last.used += copied;
+      rest = rest.subarray(copied);
+    }
+  }
+
+  /** Lets go of whole blocks that are not among the last so many bytes; true when there were any. */
+  keepLast(bytes: number): boolean {
+    const before = this.bytes;
+    for (let [first] = this.blocks; first !== undefined && this.bytes - first.used >= bytes; [first] = this.blocks) {
+      this.bytes -= first.used;
+      this.blocks.shift();
+    }
+    return this.bytes < before;
+  }
+
+  all(): Buffer {
+    return Buffer.concat(this.blocks.map(({ data, used }) => data.subarray(0, used)));
+  }
+}
+
+/** As much as a pipe gives at once. */
+const BLOCK_BYTES = 64 * 1024;

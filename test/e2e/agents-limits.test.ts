@@ -35,15 +35,27 @@ describe("output", () => {
     expect(statSync(join(task.dir, "transcript.jsonl")).size).toBeLessThan(100_000);
   });
 
-  it("that lost its middle is no artifact", () => {
+  /** Prints a verdict with so many bytes of reasons. */
+  const printing = (bytes: number): { cli: Cli; task: TaskFiles } => {
     const cli = makeCli({ git: false });
-    makeTask(cli, "plan_review");
+    const task = makeTask(cli, "plan_review");
     const command = cli.agent(
       "talkative",
-      `const text = JSON.stringify({ ...${JSON.stringify(OK)}, reasons: ["x".repeat(3 << 20)] });
-      process.stdout.write(text);`,
+      `process.stdout.write(JSON.stringify({ ...${JSON.stringify(OK)}, reasons: ["x".repeat(${bytes})] }));`,
     );
     cli.config({ agents: { default: { command } } });
+    return { cli, task };
+  };
+
+  it("that is an artifact may be as large as one", () => {
+    const { cli, task } = printing(15 << 20);
+    const step = cli.pawl("next", "--json");
+    expect(step.code, step.stdout).toBe(0);
+    expect((task.readJson("review/plan-review.json")["reasons"] as string[])[0]).toHaveLength(15 << 20);
+  });
+
+  it("that lost its middle is no artifact", () => {
+    const { cli } = printing(17 << 20);
     const step = cli.pawl("next", "--json");
     expect(step.code).toBe(4);
     expect(step.json().error.message).toContain("the agent ended without leaving it");

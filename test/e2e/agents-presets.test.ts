@@ -77,6 +77,18 @@ describe("an artifact from standard output", () => {
     expect(task.has("review/plan-review.json")).toBe(false);
   });
 
+  it.each([
+    { what: "claude", printed: { type: "result", is_error: false, result: `\`\`\`json\n${VERDICT}\n\`\`\`` } },
+    { what: "gemini", printed: { response: `\`\`\`json\n${VERDICT}\n\`\`\``, stats: {} } },
+  ])("in the envelope of $what, though it is run by a command of one's own", ({ printed }) => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    cli.config({ agents: { default: { command: ["echo", JSON.stringify(printed)] } } });
+    const step = cli.pawl("next", "--json");
+    expect(step.code, step.stdout).toBe(0);
+    expect(task.readJson("review/plan-review.json")).toEqual(OK);
+  });
+
   it("an agent that reports its own failure has failed, though it exits with 0", () => {
     const { next, task } = makeOwnPreset(
       JSON.stringify({ failed: true, why: "out of credit", answer: VERDICT }),

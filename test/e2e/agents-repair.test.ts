@@ -33,6 +33,8 @@ function times(cli: Cli): unknown[] {
 const { title: _title, ...UNTITLED } = PLAN;
 const BAD = { ...UNTITLED, files: [{ path: "hello.txt", intent: "rewrite" }] };
 
+const PRINT_INSTEAD = "If you cannot write that file, print exactly that one JSON document instead, and no other.";
+
 describe("repair", () => {
   it("gives the agent exactly the findings, keeps the refused copy, and is no failed attempt", () => {
     const { cli, task } = makePlanner([BAD, PLAN]);
@@ -55,7 +57,10 @@ describe("repair", () => {
     const refused = join(task.dir, "planning/runs/1/repair-1/refused-plan.json");
     expect(prompt).toContain(`the copy is ${refused}`);
     expect(task.readJson("planning/runs/1/repair-1/refused-plan.json")).toEqual(BAD);
-    expect(prompt.trimEnd().split("\n").at(-1)).toBe(`Write ${join(task.dir, "planning/plan.json")} anew, then stop.`);
+    expect(prompt.trimEnd().split("\n").at(-1)).toBe(
+      `Write ${join(task.dir, "planning/plan.json")} anew, then stop. ${PRINT_INSTEAD}`,
+    );
+    expect(task.read("planning/runs/1/prompt.md").split(PRINT_INSTEAD)).toHaveLength(3);
 
     expect(task.readJson("planning/runs/1/result.json")).toMatchObject({ attempt: 1, repair: 0, outcome: "finished" });
     expect(task.readJson("planning/runs/1/repair-1/result.json")).toMatchObject({ attempt: 1, repair: 1, exitCode: 0 });
@@ -71,6 +76,22 @@ describe("repair", () => {
     expect(cli.pawl("next", "--json").json().to).toBe("plan_review");
     expect(task.read("planning/runs/1/repair-1/refused-plan.json")).toBe("{ a plan");
     expect(task.read("planning/runs/1/repair-1/prompt.md")).toMatch(/plan\.json.*not.*JSON/i);
+  });
+
+  it.each([
+    { what: "a comma too much", printed: 'So:\n```json\n{ "title": "x", }\n```\n', kept: '{ "title": "x", }' },
+    { what: "its end missing", printed: '{ "title": "x"', kept: '{ "title": "x"' },
+  ])("takes a printed document with $what for a refusal, too", ({ printed, kept }) => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli);
+    const command = cli.agent(
+      "printing",
+      `process.stdout.write(env.PAWL_REPAIR === undefined ? ${JSON.stringify(printed)} : ${JSON.stringify(JSON.stringify(PLAN))});`,
+    );
+    cli.config({ agents: { default: { command } } });
+    expect(cli.pawl("next", "--json").json().to).toBe("plan_review");
+    expect(task.read("planning/runs/1/repair-1/refused-plan.json")).toBe(kept);
+    expect(task.read("planning/runs/1/repair-1/prompt.md")).toMatch(/plan\.json.*not JSON/);
   });
 
   it("is tried twice when nothing else is said, then the attempt has failed", () => {
