@@ -4,6 +4,7 @@ import { run as runProcess, type RunResult } from "../process/run.js";
 import { MAX_BYTES } from "../task/strict-json.js";
 import { agentEnvironment, PROMPT_FILE, TOKEN_VARIABLE } from "./environment.js";
 import { presetCommand } from "./preset.js";
+import { isRelativePath, resolveProgram } from "./program.js";
 import type { AgentResult, AgentRun, AgentSpec } from "./types.js";
 
 export async function runCommandAgent(
@@ -15,7 +16,8 @@ export async function runCommandAgent(
   const { taskDir, runDir, prompt } = run;
   const values = { taskDir, runDir, prompt, promptFile: join(runDir, PROMPT_FILE) };
   const { command, input } = presetCommand({ command: template }, values);
-  const result = await runProcess(command, {
+  const [program = "", ...args] = command;
+  const result = await runProcess([resolveProgram(program, run.workspace), ...args], {
     cwd: run.cwd,
     env: { ...agentEnvironment(run, spec.env, pawlBin), ...spec.set },
     ...(input === undefined ? {} : { input }),
@@ -27,24 +29,30 @@ export async function runCommandAgent(
     onOutput: run.progress,
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });
-  return { ...outcomeOf(result, command[0] ?? "", spec), durationMs: result.durationMs, stdout: result.stdout };
+  const carriesPrompt = input === undefined;
+  return {
+    ...outcomeOf(result, { program, carriesPrompt, spec, run }),
+    durationMs: result.durationMs,
+    stdout: result.stdout,
+  };
 }
 
-function outcomeOf(
-  result: RunResult,
-  program: string,
-  spec: AgentSpec,
-): Pick<AgentResult, "outcome" | "exitCode" | "summary"> {
+interface Started {
+  program: string;
+  /** The prompt is one of the arguments. */
+  carriesPrompt: boolean;
+  spec: AgentSpec;
+  run: AgentRun;
+}
+
+function outcomeOf(result: RunResult, started: Started): Pick<AgentResult, "outcome" | "exitCode" | "summary"> {
   const { exitCode } = result;
+  const { spec } = started;
   switch (result.outcome) {
     case "not-found":
-      return { outcome: "not-found", exitCode, summary: `the agent's program ${program} was not found` };
+      return { outcome: "not-found", exitCode, summary: notFound(started) };
     case "not-started":
-      return {
-        outcome: "not-found",
-        exitCode,
-        summary: `the agent's program ${program} could not be started: ${result.error ?? ""}`,
-      };
+      return { outcome: "not-found", exitCode, summary: notStarted(result.error ?? "", started) };
     case "timeout":
       return {
         outcome: "timeout",
@@ -64,4 +72,17 @@ function outcomeOf(
             : `the agent exited with ${exitCode}`,
       };
   }
+}
+
+function notFound({ program, run }: Started): string {
+  const summary = `the agent's program ${program} was not found`;
+  if (!isRelativePath(program)) return summary;
+  return `${summary}, neither in the workspace ${run.workspace} nor in its working directory ${run.cwd}`;
+}
+
+function notStarted(error: string, { program, carriesPrompt, run }: Started): string {
+  if (!carriesPrompt || !error.includes("E2BIG"))
+    return `the agent's program ${program} could not be started: ${error}`;
+  const size = `its prompt of ${Buffer.byteLength(run.prompt)} bytes is too long for an argument`;
+  return `the agent's program ${program} could not be started: ${size}; leave {prompt} out of its command, and the prompt comes on standard input`;
 }

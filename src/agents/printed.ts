@@ -9,6 +9,9 @@ import type { PresetResult, When } from "./preset.js";
 /** Where the runner left out the middle of a long output; another document may have stood there. */
 const GAP = /^\[… .* …\]$/m;
 
+/** It goes into the history; the log has all of it. */
+const MAX_ERROR = 2000;
+
 /** Without rules for it, one of the envelopes may fit: then what is in it is meant, not the envelope. */
 export function printedArtifact(stdout: string, result?: PresetResult, envelopes: PresetResult[] = []): string | null {
   if (GAP.test(stdout)) return null;
@@ -62,7 +65,8 @@ function failureIn(events: unknown[], result: PresetResult): string | null {
   const event = events.find((candidate) => matches(candidate, error.when));
   if (event === undefined) return null;
   const why = error.at === undefined ? undefined : valueAt(event, error.at);
-  return typeof why === "string" && why !== "" ? why : "the agent reports an error";
+  if (typeof why !== "string" || why === "") return "the agent reports an error";
+  return why.length > MAX_ERROR ? `${why.slice(0, MAX_ERROR)} […]` : why;
 }
 
 /** What the agent said: a text for each message. */

@@ -34,10 +34,13 @@ export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string):
   return result;
 }
 
-/** Some exit with 0 and say in their own words that they failed. */
+/** Some exit with 0 and say in their own words that they failed; of the others, their words say more than the exit code. */
 function withReportedError<T extends Omit<AgentResult, "usage">>(ended: T, spec: AgentSpec): T {
-  const error = ended.outcome === "finished" ? reportedError(ended.stdout, spec.result) : null;
-  return error === null ? ended : { ...ended, outcome: "crashed", summary: `the agent reported an error: ${error}` };
+  if (ended.outcome !== "finished" && ended.outcome !== "crashed") return ended;
+  const error = reportedError(ended.stdout, spec.result);
+  if (error === null) return ended;
+  const how = ended.outcome === "crashed" ? `${ended.summary} and` : "the agent";
+  return { ...ended, outcome: "crashed", summary: `${how} reported an error: ${error}` };
 }
 
 /**

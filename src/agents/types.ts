@@ -11,6 +11,8 @@ export interface AgentRun {
   repair: number;
   task: string;
   taskDir: string;
+  /** Where pawl.json is. */
+  workspace: string;
   /** The worktree; the task directory where there is no repository. */
   cwd: string;
   /** Absolute directory for prompt, log and result. */

@@ -100,6 +100,7 @@ async function agentRun(
     repair: 0,
     task: context.id,
     taskDir: context.dir,
+    workspace: context.workspace.root,
     cwd: settings.repo === null ? context.dir : settings.worktree,
     runDir: folder,
     prompt,

@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { loadPreset } from "../agents/preset.js";
+import { isRelativePath, resolveProgram } from "../agents/program.js";
 import { messageOf, nearest, PawlError } from "../errors.js";
 import { run } from "../process/run.js";
 import { listWorkflows, loadWorkflow } from "../system/workflows.js";
@@ -54,8 +55,8 @@ async function checkAgent(engine: Engine, role: string, { use, command }: AgentC
   const [program] = command ?? [];
   if (program !== undefined) {
     if (isThere(engine, program)) return null;
-    const hint = isInWorktree(program)
-      ? "a relative path is looked for in the task's worktree: commit the program, or give its absolute path"
+    const hint = isRelativePath(program)
+      ? "a relative path is looked for in the workspace, then in the task's worktree: put the program there, or give its absolute path"
       : "install it, or give its absolute path";
     return fail(name, `the program ${program} was not found`, hint);
   }
@@ -68,14 +69,10 @@ async function checkAgent(engine: Engine, role: string, { use, command }: AgentC
 function isThere(engine: Engine, program: string): boolean {
   const { root, env } = engine.workspace;
   if (isAbsolute(program)) return isProgram(program);
-  if (isInWorktree(program)) return isProgram(resolve(gitTop(root) ?? root, program));
+  if (isRelativePath(program)) return isProgram(resolve(gitTop(root) ?? root, resolveProgram(program, root)));
   // An agent finds pawl itself wherever that is installed.
   if (program === "pawl") return true;
   return (env["PATH"] ?? "").split(delimiter).some((directory) => isProgram(join(directory, program)));
-}
-
-function isInWorktree(program: string): boolean {
-  return !isAbsolute(program) && program.includes("/");
 }
 
 function isProgram(path: string): boolean {

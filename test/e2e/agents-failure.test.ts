@@ -1,5 +1,5 @@
 /** The ways in which an agent fails: each with its own reason, each counted, each bounded. */
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -77,6 +77,23 @@ describe("each failure has its own reason", () => {
     expectFailure(given, { kind: "not-found", reason, outcome: "not-found", exitCode: null });
   });
 
+  it("a program that is neither in the workspace nor in the worktree", () => {
+    const given = makeReviewer(() => ({ command: ["./no-such-agent.sh"] }));
+    const { cli, task } = given;
+    const reason = new RegExp(
+      `program \\./no-such-agent\\.sh was not found, neither in the workspace ${cli.dir} nor in its working directory ${task.dir}$`,
+    );
+    expectFailure(given, { kind: "not-found", reason, outcome: "not-found", exitCode: null });
+  });
+
+  it("a prompt that is too long for an argument", () => {
+    const given = makeReviewer(() => ({ command: ["echo", "{prompt}"] }));
+    given.cli.write("system/agents/plan_reviewer.md", `Review it. ${"x".repeat(1 << 20)}\n`);
+    const reason =
+      /its prompt of \d+ bytes is too long for an argument; leave \{prompt\} out of its command, and the prompt comes on standard input$/;
+    expectFailure(given, { kind: "not-found", reason, outcome: "not-found", exitCode: null });
+  });
+
   it("a valid artifact and another exit code than 0: it does not count", () => {
     const given = makeReviewer((cli) => ({ command: cli.agent("a", `${LEAVE_OK} process.exit(9);`) }));
     const reason = /exited with 9, so that the review\/plan-review\.json it left does not count$/;
@@ -108,6 +125,19 @@ describe("each failure has its own reason", () => {
     const pid = Number(given.cli.read("../pid"));
     while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
   });
+});
+
+it("a program beside pawl.json is run from there, though the task works in a worktree that does not have it", () => {
+  const cli = makeCli();
+  const task = makeTask(cli, "review");
+  const [, script = ""] = cli.agent("mine", `leave("code_review", ${JSON.stringify(OK)}); console.log(process.cwd());`);
+  cli.write("my-agent.sh", `#!/bin/sh\nexec ${process.execPath} ${script}\n`);
+  chmodSync(join(cli.dir, "my-agent.sh"), 0o755);
+  cli.config({ agents: { default: { command: ["./my-agent.sh"] } } });
+  const step = cli.pawl("next", "--json");
+  expect(step.code, step.stdout).toBe(0);
+  expect(existsSync(join(task.worktree, "my-agent.sh"))).toBe(false);
+  expect(task.read("review/runs/1/output.log")).toBe(`${task.worktree}\n`);
 });
 
 /** Ended, though nobody may have collected it yet. */

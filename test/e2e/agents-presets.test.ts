@@ -100,6 +100,19 @@ describe("an artifact from standard output", () => {
     expect(task.has("review/plan-review.json")).toBe(false);
   });
 
+  it("one that reports an error and exits with another code than 0 is quoted", () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    cli.write("../said", '{"type":"turn.failed","error":{"message":"the model is overloaded"}}\n');
+    const bin = pathWith(cli, { codex: `sh -c 'cat ${join(cli.root, "said")}; exit 1' #` });
+    cli.config({ agents: { default: { use: "codex" } } });
+    const step = cli.pawl("next", "--json", { env: { PATH: `${bin}:${cli.env["PATH"] ?? ""}` } });
+    expect(step.code).toBe(4);
+    const summary = "the agent exited with 1 and reported an error: the model is overloaded";
+    expect(step.json().error.message).toContain(summary);
+    expect(task.readJson("plan_review/runs/1/result.json")).toMatchObject({ outcome: "crashed", exitCode: 1, summary });
+  });
+
   it("that does not fit is repaired like any other", () => {
     const { next, task } = makeOwnPreset(JSON.stringify({ ...OK, ok: false }), { format: "text" });
     expect(next().code).toBe(3);
