@@ -1,6 +1,6 @@
 /** The environment of an agent: what it was told about its work, and none of the secrets that it was not given. */
 import { delimiter, join } from "node:path";
-import { isSecretName } from "../task/mask.js";
+import { isSecret } from "../task/mask.js";
 import type { AgentRun } from "./types.js";
 
 /** The right to speak in a role; every run has its own, so that it also tells whose a process is. */
@@ -9,7 +9,7 @@ export const PROMPT_FILE = "prompt.md";
 
 export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: string): Record<string, string> {
   const inherited = Object.entries(run.env).filter(
-    ([name]) => !name.startsWith("PAWL_") && (!isSecretName(name) || allowed.includes(name)),
+    ([name, value]) => !name.startsWith("PAWL_") && (!isSecret(name, value) || allowed.includes(name)),
   );
   const environment = Object.fromEntries(inherited);
   return {

@@ -1,6 +1,7 @@
 /** Running an agent, and the record of it: prompt.md, output.log, result.json. */
 import { lstatSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { maskSecrets } from "../task/mask.js";
 import { resolveInside } from "../task/paths.js";
 import { readPlainFile } from "../task/plain-file.js";
 import { sha256 } from "../workflow/hash.js";
@@ -18,7 +19,10 @@ export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string):
   placeFile(join(run.runDir, PROMPT_FILE), run.prompt);
   const ended =
     spec.command === null ? await runRehearsal(run) : await runCommandAgent(spec.command, spec, run, pawlBin);
-  const result = { ...withReportedError(ended, spec), usage: usageOf(ended.stdout, spec.result) };
+  const told = withReportedError(ended, spec);
+  // What an agent says of its failure may quote the key that was refused.
+  const summary = maskSecrets(told.summary, run.env);
+  const result = { ...told, summary, usage: usageOf(ended.stdout, spec.result) };
   if (result.outcome === "finished") await takePrinted(run, result.stdout, spec);
   const { stdout: _stdout, usage, ...how } = result;
   const record = {

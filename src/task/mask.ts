@@ -1,7 +1,27 @@
-/** Secrets do not belong into records: known forms, and the values of environment variables whose names say that they are secret. */
+/** Secrets do not belong into records: known forms, and the values of environment variables that are secret. */
 
-/** An author is none: git has it in GIT_AUTHOR_NAME. */
-const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH(?!OR))/i;
+/**
+ * What a name says. Each exception is a name that people have and that is no secret: an author (GIT_AUTHOR_NAME), a keyboard,
+ * a tokenizer's settings, the path of a socket, the program that asks for a password, the directory one is in.
+ */
+const SECRET_NAME = new RegExp(
+  [
+    "KEY(?!BOARD|MAP)",
+    "TOKEN(?!IZ)",
+    "SECRET",
+    "CREDENTIAL",
+    "AUTH(?!OR|_SOCK)",
+    "PASSWORD|PASSWD|PASSPHRASE",
+    "(?<!BY|COM|ASK)PASS(_|$)",
+    "(?<=.)(?<!OLD)_PWD(_|$)",
+    "(^|_)(PAT|PEM|DSN)(_|$)",
+    "(?<!^XDG_SESSION_)COOKIE",
+    "^OP_SESSION_",
+    "WEBHOOK",
+  ].join("|"),
+  "i",
+);
+const PASSWORD_IN_URL = /:\/\/[^\s:/@]*:[^\s@/]+@/;
 const PATTERNS: [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, "[masked private key]"],
   [/\b(sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, "[masked]"],
@@ -14,7 +34,7 @@ const PATTERNS: [RegExp, string][] = [
   [/\bAIza[0-9A-Za-z_-]{30,}/g, "[masked]"],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/g, "[masked]"],
   [/(\bBearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi, "$1[masked]"],
-  [/(:\/\/[^\s:/@]+:)[^\s@/]+(@)/g, "$1[masked]$2"],
+  [/(:\/\/[^\s:/@]*:)[^\s@/]+(@)/g, "$1[masked]$2"],
   [
     /\b([A-Za-z0-9_]*(?:api[_-]?key|secret|token|password|passwd)[A-Za-z0-9_]*["']?\s*[=:]\s*["']?)(?!\[masked)[^\s"',;]{8,}/gi,
     "$1[masked]",
@@ -45,8 +65,13 @@ export function maskTexts<T>(value: T, environment: Record<string, string | unde
 /** The longest first: one may be the beginning of another. Short ones would blot out half of every text. */
 function secretValues(environment: Record<string, string | undefined>): string[] {
   return Object.entries(environment)
-    .flatMap(([name, value]) => (value !== undefined && value.length >= 8 && isSecretName(name) ? [value] : []))
+    .flatMap(([name, value]) => (value !== undefined && value.length >= 8 && isSecret(name, value) ? [value] : []))
     .sort((a, b) => b.length - a.length);
+}
+
+/** An address may carry a password under any name: DATABASE_URL, HTTPS_PROXY. */
+export function isSecret(name: string, value: string): boolean {
+  return isSecretName(name) || PASSWORD_IN_URL.test(value);
 }
 
 export function isSecretName(name: string): boolean {

@@ -113,6 +113,20 @@ describe("an artifact from standard output", () => {
     expect(task.readJson("plan_review/runs/1/result.json")).toMatchObject({ outcome: "crashed", exitCode: 1, summary });
   });
 
+  it("a key in what it says of its failure is nowhere on record", () => {
+    const { cli, task } = makeOwnPreset(
+      JSON.stringify({ failed: true, why: "wrong key: hush-hush-hush", answer: "" }),
+      ENVELOPE,
+    );
+    const PATH = `${join(cli.root, "bin")}:${cli.env["PATH"] ?? ""}`;
+    const step = cli.pawl("next", "--json", { env: { PATH, MODEL_PAT: "hush-hush-hush" } });
+    expect(step.json().error.message).toContain("the agent reported an error: wrong key: [masked]");
+    for (const file of ["plan_review/runs/1/result.json", "history.jsonl", "state.json"]) {
+      expect(task.read(file), file).toContain("wrong key: [masked]");
+      expect(task.read(file), file).not.toContain("hush-hush-hush");
+    }
+  });
+
   it("that does not fit is repaired like any other", () => {
     const { next, task } = makeOwnPreset(JSON.stringify({ ...OK, ok: false }), { format: "text" });
     expect(next().code).toBe(3);
@@ -163,6 +177,28 @@ describe("names that are not known", () => {
     expect(cli.pawl("next").code).toBe(0);
     expect(task.read("planning/runs/1/prompt.md")).toBe("Plan: Say hello\n");
   });
+});
+
+it("an agent sees no secret that it was not given, by its name or by its value", () => {
+  const cli = makeCli({ git: false });
+  makeTask(cli, "plan_review");
+  const seen = join(cli.root, "seen.json");
+  const command = cli.agent("looking", `fs.writeFileSync(${JSON.stringify(seen)}, JSON.stringify(env));`);
+  cli.config({ agents: { default: { command, env: ["CACHE_URL"] } } });
+  const address = "redis://:pw@h/0";
+  const env = {
+    GITHUB_PAT: "p",
+    DATABASE_URL: "postgres://u:pw@h/db",
+    CACHE_URL: address,
+    SSH_AUTH_SOCK: "/s",
+    PWD: "/w",
+  };
+  expect(cli.pawl("next", { env }).code).toBe(4);
+  const given = JSON.parse(cli.read("../seen.json")) as Record<string, string>;
+  expect(given).toMatchObject({ CACHE_URL: address, SSH_AUTH_SOCK: "/s" });
+  expect(Object.keys(given)).toContain("PWD");
+  expect(given).not.toHaveProperty("GITHUB_PAT");
+  expect(given).not.toHaveProperty("DATABASE_URL");
 });
 
 describe("agents on PATH", () => {

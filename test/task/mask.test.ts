@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSecretName, maskSecrets } from "../../src/task/mask.js";
+import { isSecret, isSecretName, maskSecrets } from "../../src/task/mask.js";
 
 describe("secrets by their form", () => {
   // Put together here, so that no scanner takes the test's own words for secrets.
@@ -27,6 +27,7 @@ describe("secrets by their form", () => {
       `https://x-access-token:${a(20)}@github.com/o/r`,
       "https://x-access-token:[masked]@github.com/o/r",
     ],
+    ["a password without a user in a URL", "redis://:hunter2@example.org/0", "redis://:[masked]@example.org/0"],
     ["an assignment", "API_KEY=abcd1234efgh", "API_KEY=[masked]"],
     ["an assignment in quotes", `export MY_SECRET="abcd1234 efgh"`, `export MY_SECRET="[masked] efgh"`],
     ["a line of YAML", "  password: correct-horse", "  password: [masked]"],
@@ -93,6 +94,19 @@ describe("secrets of the environment", () => {
     "npm_config_//r/:_authToken",
     "DOCKER_AUTH_CONFIG",
     "GOOGLE_APPLICATION_CREDENTIALS",
+    "DB_PASS",
+    "DBPASS",
+    "DB_PASS_RO",
+    "MYSQL_PWD",
+    "GITHUB_PAT",
+    "DOCKER_PAT",
+    "MY_PASSPHRASE",
+    "PRIVATE_PEM",
+    "SESSION_COOKIE",
+    "OP_SESSION_x",
+    "SLACK_WEBHOOK_URL",
+    "SENTRY_DSN",
+    "github_pat",
   ])("%s is one", (name) => expect(isSecretName(name)).toBe(true));
   it.each([
     "PATH",
@@ -104,5 +118,41 @@ describe("secrets of the environment", () => {
     "GIT_COMMITTER_NAME",
     "NODE_OPTIONS",
     "CI",
+    "PWD",
+    "OLDPWD",
+    "SSH_AUTH_SOCK",
+    "SSH_ASKPASS",
+    "GIT_ASKPASS",
+    "SESSION_MANAGER",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_SESSION_ID",
+    "XDG_SESSION_TYPE",
+    "XDG_SESSION_COOKIE",
+    "XDG_SESSION_CLASS",
+    "XAUTHORITY",
+    "KEYBOARD",
+    "KEYMAP",
+    "TOKENIZERS_PARALLELISM",
+    "COMPASS",
+    "BYPASS_CACHE",
+    "PATTERN",
+    "PASSENGER_ROOT",
   ])("%s is none", (name) => expect(isSecretName(name)).toBe(false));
+
+  it.each([
+    ["DATABASE_URL", "postgres://u:pw@h/db", true],
+    ["REDIS_URL", "redis://:hunter22@h:6379/0", true],
+    ["https_proxy", "http://me:pw@proxy:3128", true],
+    ["JDBC", "jdbc:postgresql://u:p%40w@h/db", true],
+    ["DATABASE_URL", "postgres://u@h:5432/db", false],
+    ["HOMEPAGE", "http://localhost:3000/@me", false],
+    ["REMOTE", "git@github.com:owner/repo.git", false],
+    ["DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus", false],
+    ["DB_PASS", "pw", true],
+  ])("%s=%s is a secret: %s", (name, value, expected) => expect(isSecret(name, value)).toBe(expected));
+
+  it("an address with a password is masked whole where it is that of a variable", () => {
+    const address = "postgres://ada:pw@db.example.org/main";
+    expect(maskSecrets(`cannot reach ${address}!`, { DATABASE_URL: address })).toBe("cannot reach [masked]!");
+  });
 });
