@@ -123,17 +123,15 @@ async function configuration(engine: Engine): Promise<Check[]> {
   ];
 }
 
-/** An agent that pawl.json uses has to be there; of the others it is only said how to get them. */
+/** An agent that pawl.json uses has to be there, and to work; of the others it is only said how to get them. */
 async function agents(engine: Engine, config: Config): Promise<Check[]> {
   const used = Object.values(config.agents ?? {}).map(({ use }) => use);
-  return (await findAgents(engine)).map(({ name, preset, version }) => {
+  return (await findAgents(engine)).map(({ name, preset, found }) => {
     if (preset instanceof PawlError)
       return { name, ok: false, found: preset.message, hint: preset.hint ?? "mend the preset" };
-    return {
-      name,
-      ok: version !== null || !used.includes(name),
-      found: version ?? "not found",
-      ...(version === null ? { hint: `to get ${preset.title}: ${preset.install}` } : {}),
-    };
+    if (found !== null && "version" in found) return { name, ok: true, found: found.version };
+    const install = `${found === null ? "to get" : "to install anew"} ${preset.title}: ${preset.install}`;
+    const what = found === null ? "not found" : `broken: ${found.broken}`;
+    return { name, ok: !used.includes(name), found: what, hint: install };
   });
 }

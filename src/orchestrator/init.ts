@@ -48,12 +48,19 @@ export async function init(engine: Engine): Promise<Initialized> {
   return { workspace: root, created, kept, config };
 }
 
-/** The first agent that is installed serves every role; the user sees it and can change it. */
+/** The first agent that is installed and works serves every role; the user sees it and can change it. */
 async function foundAgents(engine: Engine): Promise<Record<string, AgentConfig>> {
-  const found = (await findAgents(engine)).filter(({ version }) => version !== null).map(({ name }) => name);
+  const found = (await findAgents(engine)).flatMap((agent) =>
+    agent.found !== null && "version" in agent.found ? [agent.name] : [],
+  );
   const use = PREFERRED.find((name) => found.includes(name)) ?? found[0];
   return use === undefined ? {} : { default: { use } };
 }
+
+/** What `npm init` writes where there are no tests: it always fails. */
+const NPM_PLACEHOLDER = /no test specified/;
+/** A rule whose targets, before the first colon, have `test` among them; `test := x` is a variable. */
+const MAKE_TEST = /^(?:[^\s:#=][^:#=\n]*\s)?test(?:\s[^:#=\n]*)?::?(?!=)/m;
 
 /** The test command that the project itself declares; a guess that the user sees and can change. */
 function testCommands(root: string): string[] {
@@ -61,17 +68,21 @@ function testCommands(root: string): string[] {
   if (existsSync(manifest)) {
     try {
       const { scripts } = JSON.parse(readFileSync(manifest, "utf8")) as { scripts?: Record<string, string> };
-      if (scripts?.["test"] !== undefined) return ["npm test"];
+      const test = scripts?.["test"];
+      if (test !== undefined && !NPM_PLACEHOLDER.test(test)) return ["npm test"];
     } catch {
       return [];
     }
   }
-  const byFile: [string, string][] = [
+  const byFile: [file: string, command: string, declares?: RegExp][] = [
     ["Cargo.toml", "cargo test"],
     ["go.mod", "go test ./..."],
     ["pyproject.toml", "python -m pytest"],
-    ["Makefile", "make test"],
+    ["Makefile", "make test", MAKE_TEST],
   ];
-  const found = byFile.find(([name]) => existsSync(join(root, name)));
+  const found = byFile.find(([file, , declares = /^/]) => {
+    const path = join(root, file);
+    return existsSync(path) && declares.test(readFileSync(path, "utf8"));
+  });
   return found === undefined ? [] : [found[1]];
 }

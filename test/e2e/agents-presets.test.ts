@@ -1,4 +1,5 @@
 /** Agents by name: what they print, the prompts they get, what init and doctor make of those on PATH; and who is told. */
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeCli, makeTask, OK, pathWith, refuse, type Cli, type TaskFiles } from "../support/cli.js";
@@ -212,6 +213,31 @@ describe("agents on PATH", () => {
     expect(checks["claude"]?.hint).toContain("npm install -g @anthropic-ai/claude-code");
     expect(checks["codex"]).toMatchObject({ ok: false, found: "not found" });
     expect(result.code).toBe(4);
+  });
+
+  it("one that cannot say its version is broken: doctor says how, and init takes another", () => {
+    const cli = makeCli({ git: false, config: { agents: { default: { use: "codex" } } } });
+    const bin = pathWith(cli, {
+      claude: "sleep 600 #",
+      codex: "sh -c 'echo no such module >&2; exit 7' #",
+      gemini: "sh -c 'kill -9 $$' #",
+      opencode: "/bin/echo 1.2.3 #",
+    });
+    const env = { PATH: `${bin}:${cli.env["PATH"] ?? ""}` };
+    const result = cli.pawl("doctor", "--json", { env });
+    expect(result.code).toBe(4);
+    const checks = Object.fromEntries(result.json().checks.map((check) => [check.name, check]));
+    expect(checks["claude"]).toMatchObject({ ok: true, found: "broken: claude --version did not end within 5 s" });
+    expect(checks["codex"]).toMatchObject({
+      ok: false,
+      found: "broken: codex --version exited with 7: no such module",
+      hint: "to install anew Codex CLI: npm install -g @openai/codex",
+    });
+    expect(checks["gemini"]).toMatchObject({ ok: true, found: "broken: gemini --version was ended by SIGKILL" });
+
+    rmSync(join(cli.dir, "pawl.json"));
+    expect(cli.pawl("init", { env }).code).toBe(0);
+    expect(JSON.parse(cli.read("pawl.json"))).toMatchObject({ agents: { default: { use: "opencode" } } });
   });
 
   it("doctor names a preset that cannot be read, and shows all the rest", () => {

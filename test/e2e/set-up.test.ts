@@ -52,17 +52,23 @@ describe("init", () => {
     expect(cli.pawl("init").stdout).toContain('pawl new "<title>"');
   });
 
-  it("guesses the test command of other kinds of project", () => {
-    for (const [file, command] of [
-      ["Cargo.toml", "cargo test"],
-      ["go.mod", "go test ./..."],
-      ["Makefile", "make test"],
-    ] as const) {
-      const cli = makeCli({ config: null });
-      cli.write(file, "");
-      cli.pawl("init");
-      expect(JSON.parse(cli.read("pawl.json"))).toMatchObject({ test: [command] });
-    }
+  const PLACEHOLDER = JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } });
+  it.each([
+    { files: { "Cargo.toml": "" }, test: ["cargo test"] },
+    { files: { "go.mod": "" }, test: ["go test ./..."] },
+    { files: { Makefile: "all: test\n\ntest: all\n\ttrue\n" }, test: ["make test"] },
+    { files: { Makefile: "check test lint:\n\ttrue\n" }, test: ["make test"] },
+    { files: { Makefile: ".PHONY: test\ntest::\n\ttrue\n" }, test: ["make test"] },
+    { files: { Makefile: "" }, test: [] },
+    { files: { Makefile: ".PHONY: test\ntest := x\nall: test\ntests:\n\ttest: 1\n# test: 2\nunit-test:\n" }, test: [] },
+    { files: { "package.json": PLACEHOLDER }, test: [] },
+    { files: { "package.json": PLACEHOLDER, "go.mod": "" }, test: ["go test ./..."] },
+    { files: { "package.json": "{}", Makefile: "test:\n" }, test: ["make test"] },
+  ])("guesses a test command that the project has: $files → $test", ({ files, test }) => {
+    const cli = makeCli({ config: null });
+    for (const [file, content] of Object.entries(files)) cli.write(file, content);
+    cli.pawl("init");
+    expect((JSON.parse(cli.read("pawl.json")) as { test: string[] }).test).toEqual(test);
   });
 
   it("makes one here, not in a workspace above", () => {
