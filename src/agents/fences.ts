@@ -7,7 +7,8 @@ export interface Fence {
   closed: boolean;
 }
 
-const OPENING = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
+/** One way to match only: an agent prints lines of any length. */
+const OPENING = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 
 /** Fenced code blocks as CommonMark has them: closed by at least as many of the same mark. */
 export function readFences(text: string): { fences: Fence[]; outside: string[] } {
@@ -17,12 +18,13 @@ export function readFences(text: string): { fences: Fence[]; outside: string[] }
   let lines: string[] = [];
   for (const line of text.split(/\r?\n/)) {
     if (mark === undefined) {
-      const [, opening, language = ""] = OPENING.exec(line) ?? [];
+      const [, opening, info = ""] = OPENING.exec(line) ?? [];
       if (opening === undefined) {
         lines.push(line);
         continue;
       }
       outside.push(lines.join("\n"));
+      const [language = ""] = info.trim().split(/\s/, 1);
       fences.push({ language: language.toLowerCase(), content: "", closed: false });
       mark = opening;
       lines = [];

@@ -44,9 +44,9 @@ export interface NumberRule {
   when?: When;
   /** JSON pointers whose numbers are added up; the first has to be there. */
   at?: string[];
-  /** For text: its first group is the number. */
+  /** For text: its first group is the number, which may end in k or M. */
   pattern?: string;
-  /** Every such event reports its own part. */
+  /** Every such event or match reports its own part. */
   sum?: boolean;
 }
 

@@ -6,15 +6,17 @@ import { valueAt } from "../system/json-pointer.js";
 import { documentIn, parseJson } from "./document.js";
 import type { PresetResult, When } from "./preset.js";
 
-/** Where the runner left out the middle of a long output; another document may have stood there. */
-const GAP = /^\[… .* …\]$/m;
+/** The runner left out the middle of a long output; another document may have stood there. */
+export function hasGap(stdout: string): boolean {
+  return /^\[… .* …\]$/m.test(stdout);
+}
 
 /** It goes into the history; the log has all of it. */
 const MAX_ERROR = 2000;
 
 /** Without rules for it, one of the envelopes may fit: then what is in it is meant, not the envelope. */
 export function printedArtifact(stdout: string, result?: PresetResult, envelopes: PresetResult[] = []): string | null {
-  if (GAP.test(stdout)) return null;
+  if (hasGap(stdout)) return null;
   if (result !== undefined) return artifactBy(result, stdout);
   const [unwrapped, ...others] = envelopes.flatMap((envelope) => artifactBy(envelope, stdout) ?? []);
   return others.length > 0 ? null : (unwrapped ?? documentIn([stdout]));

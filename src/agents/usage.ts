@@ -1,7 +1,7 @@
 /** What a run cost, as far as the agent says so. Pure, and never throws; what is not reported is unknown, never 0. */
 import { valueAt } from "../system/json-pointer.js";
 import type { NumberRule, PresetResult } from "./preset.js";
-import { matches, readEvents } from "./printed.js";
+import { hasGap, matches, readEvents } from "./printed.js";
 
 export interface Usage {
   /** In US dollars. */
@@ -26,7 +26,7 @@ export function usageOf(stdout: string, result?: PresetResult): Usage {
 }
 
 function numberBy(rule: NumberRule, stdout: string, format: PresetResult["format"]): number | undefined {
-  if (format === "text") return rule.pattern === undefined ? undefined : lastMatch(stdout, rule.pattern);
+  if (format === "text") return numberInText(stdout, rule);
   // A sum needs every event; a total only the last one.
   const events = readEvents(stdout, format, { lenient: rule.sum !== true })?.filter((event) =>
     matches(event, rule.when),
@@ -43,16 +43,21 @@ function numberIn(event: unknown, pointers: string[]): number | undefined {
   return add([first, ...others.filter((value) => typeof value === "number")]);
 }
 
-function lastMatch(text: string, pattern: string): number | undefined {
-  let expression: RegExp;
-  try {
-    expression = new RegExp(pattern, "g");
-  } catch {
-    return undefined;
-  }
-  const found = [...text.matchAll(expression)].at(-1)?.[1]?.replaceAll(",", "");
-  return found === undefined || found === "" ? undefined : Number(found);
+function numberInText(text: string, { pattern, sum }: NumberRule): number | undefined {
+  if (pattern === undefined || (sum === true && hasGap(text))) return undefined;
+  const numbers = [...text.matchAll(new RegExp(pattern, "g"))].map(([, found = ""]) => parseNumber(found));
+  if (sum !== true) return numbers.at(-1);
+  return numbers.length > 0 && numbers.every((number) => number !== undefined) ? add(numbers) : undefined;
 }
+
+/** As it is printed for people: 12,345 or 4.2k or 1.5M. */
+function parseNumber(text: string): number | undefined {
+  const [, digits, suffix = ""] = /^\s*([\d.,]+)\s*([km]?)\s*$/i.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  return add([Number(digits.replaceAll(",", "")) * (FACTORS[suffix.toLowerCase()] ?? 1)]);
+}
+
+const FACTORS: Record<string, number> = { k: 1000, m: 1_000_000 };
 
 /** Prices are decimal fractions: without rounding 0.1 + 0.2 would end in …04. */
 function add(numbers: number[]): number {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { knownEnvelopes } from "../../src/agents/envelopes.js";
 import { loadPreset, type PresetResult } from "../../src/agents/preset.js";
 import { printedArtifact, reportedError } from "../../src/agents/printed.js";
+import { usageOf } from "../../src/agents/usage.js";
 import { parseStrictJson } from "../../src/task/strict-json.js";
 import { ARTIFACT, FAILURES, fenced, PRINTERS } from "./outputs.js";
 
@@ -193,6 +194,14 @@ it("an envelope that is one document gives its text, not itself", () => {
   expect(printedArtifact(JSON.stringify({ other: ARTIFACT }), rule)).toBeNull();
   expect(printedArtifact(ARTIFACT, rule)).toBeNull();
   expect(printedArtifact(`${JSON.stringify({ result: ARTIFACT })}\nbye`, rule)).toBeNull();
+});
+
+it("lines of any length are read in the time that their length takes", () => {
+  const long = "1".repeat(4 << 20);
+  for (const stdout of [`\`\`\`${long}\``, `Tokens: ${long}`, `{"a": ${long}`, `[… ${long}`]) {
+    expect(isRefused(printedArtifact(stdout))).toBe(true);
+    expect(usageOf(stdout, rules["aider"]).outputTokens).toBe("unknown");
+  }
 });
 
 it("whatever is printed, nothing is thrown, and what is taken is one JSON document or none that could pass", () => {
