@@ -1,5 +1,6 @@
 /** An agent that is a command: an argument list, the prompt in it or on standard input, a time limit, a complete log. */
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { run as runProcess, type RunResult } from "../process/run.js";
 import { MAX_BYTES } from "../task/strict-json.js";
 import { agentEnvironment, PROMPT_FILE, TOKEN_VARIABLE } from "./environment.js";
@@ -76,6 +77,10 @@ function outcomeOf(result: RunResult, started: Started): Pick<AgentResult, "outc
 
 function notFound({ program, run }: Started): string {
   const summary = `the agent's program ${program} was not found`;
+  const path = resolve(run.cwd, resolveProgram(program, run.workspace));
+  // The system says the same of a script whose interpreter is missing.
+  if (program.includes("/") && existsSync(path))
+    return `the agent's program ${path} is there, but the interpreter that its first line names was not found`;
   if (!isRelativePath(program)) return summary;
   return `${summary}, neither in the workspace ${run.workspace} nor in its working directory ${run.cwd}`;
 }

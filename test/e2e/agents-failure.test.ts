@@ -86,6 +86,17 @@ describe("each failure has its own reason", () => {
     expectFailure(given, { kind: "not-found", reason, outcome: "not-found", exitCode: null });
   });
 
+  it("a script whose interpreter is not there", () => {
+    const given = makeReviewer(() => ({ command: ["./my-agent.sh"] }));
+    given.cli.write("my-agent.sh", "#!/no/such/shell\n");
+    const script = join(given.cli.dir, "my-agent.sh");
+    chmodSync(script, 0o755);
+    const reason = new RegExp(
+      `program ${script} is there, but the interpreter that its first line names was not found$`,
+    );
+    expectFailure(given, { kind: "not-found", reason, outcome: "not-found", exitCode: null });
+  });
+
   it("a prompt that is too long for an argument", () => {
     const given = makeReviewer(() => ({ command: ["echo", "{prompt}"] }));
     given.cli.write("system/agents/plan_reviewer.md", `Review it. ${"x".repeat(1 << 20)}\n`);

@@ -292,6 +292,21 @@ describe("much output", () => {
     });
   });
 
+  it.each([300_000, 300_001, 450_000])(
+    "of %i bytes keeps exactly its two ends, however small the pieces",
+    async (size) => {
+      const numbers = Array.from({ length: Math.ceil(size / 7) }, (_, n) => String(n).padStart(7, ".")).join("");
+      const text = numbers.slice(0, size);
+      const script = `const text = Array.from({ length: ${Math.ceil(size / 7)} }, (_, n) => String(n).padStart(7, ".")).join("").slice(0, ${size});
+      for (let at = 0; at < text.length; at += 97) require("node:fs").writeSync(1, text.slice(at, at + 97));`;
+      const { stdout, truncated } = await node(script, { keepBytes: 300_000 });
+      expect(truncated).toBe(size > 300_000);
+      const [head, tail] = stdout.split(/\n\[… .* …\]\n/);
+      expect(head === (truncated ? text.slice(0, 150_000) : text)).toBe(true);
+      expect(tail === (truncated ? text.slice(-150_000) : undefined)).toBe(true);
+    },
+  );
+
   it("of both streams comes into the log, and to whoever listens", async () => {
     const logFile = join(makeDirectory(), "output.log");
     const heard: string[] = [];
