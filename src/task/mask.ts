@@ -10,7 +10,7 @@ const SECRET_NAME = new RegExp(
     "TOKEN(?!IZ)",
     "SECRET",
     "CREDENTIAL",
-    "AUTH(?!OR|_SOCK)",
+    "AUTH(?!OR)",
     "PASSWORD|PASSWD|PASSPHRASE",
     "(?<!BY|COM|ASK)PASS(_|$)",
     "(?<=.)(?<!OLD)_PWD(_|$)",

@@ -120,7 +120,6 @@ describe("secrets of the environment", () => {
     "CI",
     "PWD",
     "OLDPWD",
-    "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
     "GIT_ASKPASS",
     "SESSION_MANAGER",
