@@ -95,14 +95,14 @@ describe("one task is no concern of the others", () => {
     const result = cli.pawl("batch", ".", "--report", "out/report.json", "--junit", "out/junit.xml", ...UNTIL);
     expect(result.code).toBe(1);
     expect(result.stderr).toBe("");
-    expect(outcomes(result)).toEqual({ bad: "waiting", good: "arrived", later: "blocked", nobody: "refused" });
+    expect(outcomes(result)).toEqual({ bad: "failed", good: "arrived", later: "blocked", nobody: "refused" });
     const report = reportIn(result);
-    expect(report).toMatchObject({ ok: false, totals: { arrived: 1, waiting: 1, blocked: 1, refused: 1, failed: 0 } });
+    expect(report).toMatchObject({ ok: false, totals: { arrived: 1, waiting: 0, blocked: 1, refused: 1, failed: 1 } });
     expect(report.tasks.find(({ id }) => id === "later")?.reason).toBe("bad did not arrive");
     expect(JSON.parse(cli.read("out/report.json"))).toEqual(report);
     const xml = cli.read("out/junit.xml");
     await expectWellFormed(xml);
-    expect(xml).toContain('<testsuite name="pawl batch" tests="4" failures="1" errors="0" skipped="2"');
+    expect(xml).toContain('<testsuite name="pawl batch" tests="4" failures="1" errors="1" skipped="1"');
     expect(xml.match(/<testcase /g)).toHaveLength(4);
   });
 
@@ -113,6 +113,14 @@ describe("one task is no concern of the others", () => {
     expect(outcomes(first)).toEqual({ nobody: "refused", good: "stopped" });
     expect(cli.task("good").has("state.json")).toBe(false);
     expect(cli.pawl("batch", "tasks/good", ...UNTIL).code).toBe(0);
+  });
+
+  it("--fail-fast stops when an agent failed so often that its task waits for a human", () => {
+    const cli = makeMixed();
+    const first = cli.pawl("batch", "tasks/bad", "tasks/good", "--jobs", "1", "--fail-fast", ...UNTIL);
+    expect(first.code).toBe(1);
+    expect(outcomes(first)).toEqual({ bad: "failed", good: "stopped" });
+    expect(cli.pawl("status", "bad", "--json").json().waiting).toContain("planning");
   });
 
   it("a human's phase is waited in, unless --until names it", () => {

@@ -8,7 +8,7 @@ import type { BatchTask } from "./plan.js";
 
 /**
  * `arrived`: at its end, or at the phase that `until` names. `waiting`: a human is needed. `refused`: a gate is closed.
- * `failed`: it could not be worked on. `blocked`: a task that it waits for did not arrive. `stopped`: interrupted, out of
+ * `failed`: its agent failed, or it could not be worked on. `blocked`: a task that it waits for did not arrive. `stopped`: interrupted, out of
  * budget, or never begun because of `failFast`; a second batch goes on with it.
  */
 export type BatchOutcome = "arrived" | "waiting" | "refused" | "failed" | "blocked" | "stopped";
@@ -162,8 +162,10 @@ class Batch {
 }
 
 function outcomeOf(error: unknown): BatchOutcome {
-  const kind = error instanceof PawlError ? error.kind : "failed";
-  if (kind === "halted") return "waiting";
+  if (!(error instanceof PawlError)) return "failed";
+  const { kind, data } = error;
+  // An attempt that failed once too often has its task wait; whoever looks at the batch wants to know that it failed.
+  if (kind === "halted") return data?.["attempt"] === undefined ? "waiting" : "failed";
   if (kind === "interrupted") return "stopped";
   return kind === "refused" ? "refused" : "failed";
 }
