@@ -81,6 +81,55 @@ describe("the order of a batch", () => {
   });
 });
 
+describe("a task that waits for one that is no part of the batch", () => {
+  it("begins when that one has arrived, and is blocked with the reason when not", () => {
+    const cli = makeBatch({ a: {}, b: { after: ["a"] } });
+    const early = cli.pawl("batch", "tasks/b", ...UNTIL);
+    expect(early.code).toBe(1);
+    expect(reportIn(early).tasks).toMatchObject([
+      {
+        id: "b",
+        outcome: "blocked",
+        phase: "planning",
+        reason: "a, which is no part of this batch, has not arrived: it is in planning",
+      },
+    ]);
+    expect(cli.task("b").has("state.json")).toBe(false);
+    expect(cli.pawl("batch", "tasks/a", ...UNTIL).code).toBe(0);
+    // Without --until, only its end counts.
+    expect(outcomes(cli.pawl("batch", "tasks/b", "--json"))).toEqual({ b: "blocked" });
+    expect(outcomes(cli.pawl("batch", "tasks/b", ...UNTIL))).toEqual({ b: "arrived" });
+  });
+
+  it("begins when that one is at its end, whatever --until names", () => {
+    const cli = makeBatch({ a: {}, b: { after: ["a"] } });
+    expect(cli.pawl("override", "done", "--reason", "trial", "a").code).toBe(0);
+    expect(outcomes(cli.pawl("batch", "tasks/b", ...UNTIL))).toEqual({ b: "arrived" });
+  });
+});
+
+describe("what is below tasks/", () => {
+  it("a task.md that cannot be read is its task's failure, and stops only those that wait for it", () => {
+    const cli = makeBatch({ bad: {}, good: {}, later: { after: ["bad"] } });
+    cli.task("bad").write("task.md", "---\ntitle: [\n---\n");
+    const result = cli.pawl("batch", ".", ...UNTIL);
+    expect(result.code).toBe(1);
+    expect(outcomes(result)).toEqual({ bad: "failed", good: "arrived", later: "blocked" });
+    const [bad] = reportIn(result).tasks;
+    expect(bad).toMatchObject({ file: "bad/task.md", reason: expect.stringMatching(/^bad\/task\.md: \w/) as string });
+  });
+
+  it("a directory without any trace of a task is left out; named, it is wrong usage", () => {
+    const cli = makeBatch({ a: {} });
+    cli.write("tasks/notes/readme.md", "not a task\n");
+    const refusal = cli.pawl("batch", "tasks/a", "tasks/notes", ...UNTIL);
+    expect(refusal.code).toBe(2);
+    expect(refusal.json().error.message).toContain("tasks/notes is no task: expected one of task.md, state.json");
+    expect(cli.task("a").has("state.json")).toBe(false);
+    expect(outcomes(cli.pawl("batch", ".", ...UNTIL))).toEqual({ a: "arrived" });
+  });
+});
+
 describe("one task is no concern of the others", () => {
   const makeMixed = (): Cli => {
     const cli = makeBatch({ bad: {}, good: {}, later: { after: ["bad"] }, nobody: { rehearsed: false } });
@@ -95,6 +144,7 @@ describe("one task is no concern of the others", () => {
     const result = cli.pawl("batch", ".", "--report", "out/report.json", "--junit", "out/junit.xml", ...UNTIL);
     expect(result.code).toBe(1);
     expect(result.stderr).toBe("");
+    expect(reportIn(result).tasks.map(({ phase }) => phase)).toEqual(["planning", "codegen", "planning", "planning"]);
     expect(outcomes(result)).toEqual({ bad: "failed", good: "arrived", later: "blocked", nobody: "refused" });
     const report = reportIn(result);
     expect(report).toMatchObject({ ok: false, totals: { arrived: 1, waiting: 0, blocked: 1, refused: 1, failed: 1 } });
@@ -218,6 +268,18 @@ describe("the bounds of a batch", () => {
     expect(runsOf(cli.task("b"))).toMatchObject({ planning: 1, plan_review: 1 });
   });
 
+  it("--budget-runs used up inside a repair: the reason says so", () => {
+    const cli = makeBatch({ a: {} });
+    cli.task("a").write("rehearsal/planning/1/plan.json", {});
+    cli.task("a").write("rehearsal/planning/1.1/plan.json", PLAN);
+    const first = cli.pawl("batch", ".", "--budget-runs", "1", ...UNTIL);
+    expect(first.code).toBe(1);
+    expect(reportIn(first).tasks).toMatchObject([
+      { outcome: "stopped", phase: "planning", reason: "the budget of agent runs is used up" },
+    ]);
+    expect(cli.pawl("batch", ".", "--budget-runs", "3", ...UNTIL).code).toBe(0);
+  });
+
   it("--budget-time: an agent that never ends is interrupted, and its task can go on", () => {
     const cli = makeBatch({ a: { rehearsed: false }, b: { rehearsed: false, after: ["a"] } });
     cli.config({ agents: { default: { command: ["sleep", "600"] } } });
@@ -240,6 +302,9 @@ describe("the bounds of a batch", () => {
     ["--jobs", "many"],
     ["--budget-runs", "-1"],
     ["--budget-time", "soon"],
+    ["--until", "nope"],
+    ["--report", "readme.md/report.json"],
+    ["--junit", "tasks"],
   ])("%s %s is wrong usage", (option, value) => {
     const cli = makeBatch({ a: {} });
     expect(cli.pawl("batch", ".", option, value).code).toBe(2);

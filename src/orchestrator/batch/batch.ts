@@ -5,6 +5,7 @@ import { advanceToEnd } from "../advance.js";
 import { openContext, type Engine } from "../context.js";
 import type { Step } from "../transition.js";
 import type { BatchTask } from "./plan.js";
+import { standingOf } from "./standing.js";
 
 /**
  * `arrived`: at its end, or at the phase that `until` names. `waiting`: a human is needed. `refused`: a gate is closed.
@@ -16,9 +17,12 @@ export type BatchOutcome = "arrived" | "waiting" | "refused" | "failed" | "block
 export interface TaskResult {
   id: string;
   outcome: BatchOutcome;
+  /** Where it stands; empty where that cannot be told. */
   phase: string;
   steps: number;
   reason: string;
+  /** Where to mend it, when that is one file. */
+  file?: string;
   durationMs: number;
 }
 
@@ -92,8 +96,9 @@ class Batch {
 
   /** Why a task will not begin at all. */
   private hindrance(task: BatchTask): Omit<TaskResult, "id"> | null {
-    const none = { phase: "", steps: 0, durationMs: 0 };
+    const none = { phase: task.phase, steps: 0, durationMs: 0 };
     if (this.stop.signal.aborted) return { ...none, outcome: "stopped", reason: `not begun: ${this.stopReason}` };
+    if (task.hindrance !== null) return { ...none, ...task.hindrance };
     const missing = this.dependencies(task).find(
       (other) => (this.results.get(other)?.outcome ?? "arrived") !== "arrived",
     );
@@ -112,15 +117,19 @@ class Batch {
     const { until, onStart, onStep } = this.options;
     const started = performance.now();
     let steps = 0;
-    let phase = "";
+    let phase = task.phase;
+    let outOfRuns = false;
+    const beforeRun = (): void => {
+      outOfRuns = this.runs === this.options.budgetRuns;
+      if (outOfRuns) throw interrupted(OUT_OF_RUNS, { hint: "run the batch again with a larger --budget-runs" });
+      this.runs++;
+    };
     const settle = (outcome: BatchOutcome, reason: string): void =>
       this.finish(task, { outcome, phase, steps, reason, durationMs: Math.round(performance.now() - started) });
     onStart?.(task.id);
     try {
-      const context = await openContext(
-        { ...this.engine, workspace: task.workspace, signal: this.stop.signal, beforeRun: () => this.countRun() },
-        task.id,
-      );
+      const { workspace, id } = task;
+      const context = await openContext({ ...this.engine, workspace, signal: this.stop.signal, beforeRun }, id);
       const result = await advanceToEnd(context, {
         maxSteps: MAX_STEPS,
         ...(until === undefined ? {} : { until }),
@@ -134,8 +143,12 @@ class Batch {
       if (result.stopped === "end" || result.stopped === "until") settle("arrived", result.reason);
       else settle(result.stopped === "human" ? "waiting" : "refused", result.reason);
     } catch (error) {
+      // A failure may have led elsewhere, too.
+      phase = (await standingOf(this.engine, task))?.phase ?? phase;
+      const outcome = outcomeOf(error);
       if (this.stop.signal.aborted) settle("stopped", this.stopReason);
-      else settle(outcomeOf(error), messageOf(error));
+      // Inside a repair, the work only tells that it was interrupted.
+      else settle(outcome, outcome === "stopped" && outOfRuns ? OUT_OF_RUNS : messageOf(error));
     }
   }
 
@@ -144,13 +157,6 @@ class Batch {
     this.options.onResult?.({ id: task.id, ...result });
     if (this.options.failFast && (result.outcome === "failed" || result.outcome === "refused"))
       this.halt(`${task.id} did not arrive`);
-  }
-
-  private countRun(): void {
-    if (this.options.budgetRuns !== undefined && this.runs >= this.options.budgetRuns) {
-      throw interrupted(OUT_OF_RUNS, { hint: "run the batch again with a larger --budget-runs" });
-    }
-    this.runs++;
   }
 
   /** The work under way is ended and recorded as interrupted; what has not begun does not begin. */

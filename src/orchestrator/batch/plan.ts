@@ -1,26 +1,32 @@
 /** Which tasks a batch runs, and in which order they may begin: `after:` in task.md. */
-import { existsSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { invalid, nearest, usage, type Finding } from "../../errors.js";
-import { isTaskId } from "../../task/paths.js";
+import { invalid, messageOf, nearest, usage, type Finding } from "../../errors.js";
 import { readTaskFile, TASK_FILE } from "../../task/task-file.js";
-import { listTaskIds, taskDirectory, type Workspace } from "../../workspace/workspace.js";
+import { taskDirectory } from "../../workspace/workspace.js";
+import type { Engine } from "../context.js";
+import { findTasks, isTask, type FoundTask } from "./find-tasks.js";
+import { hasArrived, standingOf, type Standing } from "./standing.js";
 
-export interface BatchTask {
-  id: string;
-  workspace: Workspace;
-  /** Ids of tasks that have to arrive first. */
-  after: string[];
+/** Why a task does not even begin. */
+export interface Hindrance {
+  outcome: "failed" | "blocked";
+  reason: string;
+  /** Where it has to be mended. */
+  file?: string;
 }
 
-/** Each directory is a workspace, its `tasks/`, or one task in there. */
-export function planBatch(base: Workspace, directories: string[]): BatchTask[] {
+export interface BatchTask extends FoundTask {
+  /** Ids of tasks that have to arrive first. */
+  after: string[];
+  /** Where it stands; empty where that cannot be told. */
+  phase: string;
+  hindrance: Hindrance | null;
+}
+
+export async function planBatch(engine: Engine, directories: string[], until?: string): Promise<BatchTask[]> {
   const tasks = new Map<string, BatchTask>();
   for (const directory of directories) {
-    for (const { workspace, id } of tasksOf(base, directory)) {
-      const dir = taskDirectory(workspace, id);
-      if (!tasks.has(dir)) tasks.set(dir, { id, workspace, after: readTaskFile(dir)?.after ?? [] });
-    }
+    for (const found of findTasks(engine.workspace, directory))
+      tasks.set(taskDirectory(found.workspace, found.id), readTask(found));
   }
   const planned = [...tasks.values()];
   if (planned.length === 0)
@@ -28,33 +34,64 @@ export function planBatch(base: Workspace, directories: string[]): BatchTask[] {
   const findings = [...unknownNames(planned), ...doubledIds(planned), ...circles(planned)];
   if (findings.length > 0)
     throw invalid(findings[0]?.message ?? "", { findings, hint: "mend `after:` in task.md; nothing was run" });
+  const standings: Standing[] = [];
+  for (const task of planned) {
+    const standing = await standingOf(engine, task);
+    task.phase = standing?.phase ?? "";
+    task.hindrance ??= await blockedFromOutside(engine, task, planned, until);
+    if (standing !== null) standings.push(standing);
+  }
+  if (until !== undefined) requireKnownPhase(until, standings);
   return planned;
 }
 
-function tasksOf(base: Workspace, directory: string): { workspace: Workspace; id: string }[] {
-  const path = resolve(base.cwd, directory);
-  if (!existsSync(path) || !statSync(path).isDirectory()) {
-    throw usage(`there is no directory ${path}`, { hint: "give a workspace, its tasks/ directory, or a task's own" });
+/** One that cannot be read is its own failure, and no reason to run none of the others. */
+function readTask(found: FoundTask): BatchTask {
+  const task = { ...found, phase: "", hindrance: null };
+  try {
+    return { ...task, after: readTaskFile(taskDirectory(found.workspace, found.id))?.after ?? [] };
+  } catch (error) {
+    const file = `${found.id}/${TASK_FILE}`;
+    const reason = `${file}: ${messageOf(error).replace(`${TASK_FILE}: `, "")}`;
+    return { ...task, after: [], hindrance: { outcome: "failed", reason, file } };
   }
-  const at = (root: string): Workspace => ({ ...base, root });
-  const all = (root: string): { workspace: Workspace; id: string }[] =>
-    listTaskIds(at(root)).map((id) => ({ workspace: at(root), id }));
-  if (basename(path) === "tasks") return all(dirname(path));
-  if (basename(dirname(path)) === "tasks" && isTaskId(basename(path)))
-    return [{ workspace: at(dirname(dirname(path))), id: basename(path) }];
-  if (existsSync(join(path, "tasks"))) return all(path);
-  throw usage(`${path} holds no tasks`, { hint: "give a workspace, its tasks/ directory, or a task's own" });
+}
+
+/** A task of the same workspace that is not run in this batch has arrived already, or will not arrive in it. */
+async function blockedFromOutside(
+  engine: Engine,
+  { workspace, after }: BatchTask,
+  planned: BatchTask[],
+  until: string | undefined,
+): Promise<Hindrance | null> {
+  for (const id of after.filter((name) => planned.every((task) => task.id !== name))) {
+    const standing = await standingOf(engine, { workspace, id });
+    if (standing !== null && hasArrived(standing, until)) continue;
+    const where = standing === null ? "where it stands cannot be read" : `it is in ${standing.phase}`;
+    return { outcome: "blocked", reason: `${id}, which is no part of this batch, has not arrived: ${where}` };
+  }
+  return null;
+}
+
+function requireKnownPhase(until: string, standings: Standing[]): void {
+  const known = [...new Set(standings.flatMap(({ workflow }) => workflow.phases.map(({ name }) => name)))];
+  // Where no task can be read at all, each says why by itself.
+  if (known.length === 0 || known.includes(until)) return;
+  const near = nearest(until, known);
+  throw usage(`no task of this batch has a phase \`${until}\`; expected one of: ${known.join(", ")}`, {
+    hint: near === undefined ? "give --until one of them; nothing was run" : `did you mean ${near}?`,
+  });
 }
 
 function unknownNames(tasks: BatchTask[]): Finding[] {
   const ids = tasks.map(({ id }) => id);
-  return tasks.flatMap(({ id, after }) =>
+  return tasks.flatMap(({ id, workspace, after }) =>
     after
-      .filter((name) => !ids.includes(name))
+      .filter((name) => !ids.includes(name) && !isTask({ workspace, id: name }))
       .map((name) => {
         const near = nearest(name, ids);
         return {
-          message: `${id} waits for \`${name}\`, which is no task of this batch`,
+          message: `${id} waits for \`${name}\`, which is no task of this batch or its workspace`,
           file: `${id}/${TASK_FILE}`,
           pointer: "/after",
           expected: ids.slice(0, 20).join(", "),

@@ -1,5 +1,4 @@
 /** `batch`: a live view in a terminal, plain lines without one. */
-import { resolve } from "node:path";
 import { runBatch, type TaskResult } from "../../orchestrator/batch/batch.js";
 import { planBatch } from "../../orchestrator/batch/plan.js";
 import { reportOf, toJUnit, type BatchReport } from "../../orchestrator/batch/report.js";
@@ -9,6 +8,7 @@ import type { Style } from "../style.js";
 import { BatchView } from "./batch-view.js";
 import { formatTable } from "./format.js";
 import type { Invocation, Report } from "./invocation.js";
+import { prepareReportFile } from "./report-file.js";
 
 const JOBS = 2;
 const REFUSED = 1;
@@ -16,9 +16,11 @@ const HUMAN_NEEDED = 10;
 const INTERRUPTED = 130;
 
 export async function batchCommand(call: Invocation): Promise<Report> {
-  const tasks = planBatch(call.engine.workspace, call.args as string[]);
-  const view = new BatchView(call.io, call.json, tasks.length);
   const until = call.text("until");
+  const tasks = await planBatch(call.engine, call.args as string[], until);
+  const reportFile = prepareReportFile(call, "report");
+  const junitFile = prepareReportFile(call, "junit");
+  const view = new BatchView(call.io, call.json, tasks.length);
   const budget = call.text("budgetTime");
   const runs = call.options["budgetRuns"];
   // What eight agents print at once is nobody's to read; each has its log.
@@ -34,12 +36,8 @@ export async function batchCommand(call: Invocation): Promise<Report> {
   });
   view.close();
   const report = reportOf(results);
-  const write = async (option: string, text: () => string): Promise<void> => {
-    const file = call.text(option);
-    if (file !== undefined) await writeFileDurably(resolve(call.io.cwd, file), text());
-  };
-  await write("report", () => `${JSON.stringify(report, null, 2)}\n`);
-  await write("junit", () => toJUnit(report));
+  if (reportFile !== undefined) await writeFileDurably(reportFile, `${JSON.stringify(report, null, 2)}\n`);
+  if (junitFile !== undefined) await writeFileDurably(junitFile, toJUnit(report));
   return { json: report, text: () => formatReport(report, call.style), exitCode: codeOf(report, call) };
 }
 
