@@ -11,6 +11,8 @@ export interface Io {
   outIsTerminal: boolean;
   errIsTerminal: boolean;
   inIsTerminal: boolean;
+  /** How wide the terminal is now. */
+  columns: () => number;
   now: () => Date;
   /** Runs long work so that Ctrl-C interrupts it, and it alone. */
   interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;

@@ -1,9 +1,13 @@
 import { userInfo } from "node:os";
 import { isatty } from "node:tty";
+import { exitCode } from "../errors.js";
 import type { Io } from "./io.js";
 
 /** Those of standard input, output and error that are one. */
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+
+/** Where there is no terminal, or one that does not say. */
+const COLUMNS = 80;
 
 /** The real thing: this process's streams, environment and signals. */
 export function processIo(): Io {
@@ -19,16 +23,26 @@ export function processIo(): Io {
     outIsTerminal: terminals.includes(1),
     errIsTerminal: terminals.includes(2),
     inIsTerminal: terminals.includes(0),
+    columns: () => (stderr.columns > 0 ? stderr.columns : COLUMNS),
     now: () => new Date(),
     interruptible,
     streams: () => ({ stdin: process.stdin, stderr }),
   };
 }
 
-/** Whoever reads may go away early (`pawl history | head`): that is no error. */
+/**
+ * Whoever reads may go away early. To a command that is done anyway (`pawl history | head`) that is nothing; work under way,
+ * which nobody would see any more, is ended and recorded as interrupted.
+ */
 function readerLeft({ code }: NodeJS.ErrnoException, wasTerminal: boolean): void {
   if (wasTerminal && code === "EIO") hangUp();
-  else process.exit(code === "EPIPE" ? 0 : 4);
+  // The second is what the next word to the same reader comes to.
+  else if (code === "EPIPE" || code === "ERR_STREAM_DESTROYED") endAll();
+  else process.exit(exitCode("failed"));
+}
+
+function endAll(): void {
+  for (const controller of running) controller.abort();
 }
 
 let hungUp = false;
@@ -38,7 +52,7 @@ function hangUp(): void {
   if (hungUp) return;
   hungUp = true;
   // All work is ended and recorded as interrupted, though nobody will read what is said about it.
-  for (const controller of running) controller.abort();
+  endAll();
   process.once("exit", () => {
     if (terminals.every((fd) => isatty(fd))) return;
     // Node would try to put the closed terminal back in order, and abort. So the process ends by the signal, as if nobody
@@ -61,7 +75,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
     asked++;
     // The first signal asks the work to stop and lets it be recorded; a second one does not wait for that. Inside the
     // REPL, where Ctrl-C should not end the program, only a third one does.
-    if (asked > (running[0] === controller ? 1 : 2)) process.exit(130);
+    if (asked > (running[0] === controller ? 1 : 2)) process.exit(exitCode("interrupted"));
   };
   running.push(controller);
   process.on("SIGINT", stop);

@@ -2,7 +2,19 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { appears, makeCli, NOT_OK, OK, PACKAGE, PLAN, type Cli, type Result, type TaskFiles } from "../support/cli.js";
+import {
+  appears,
+  makeCli,
+  NOT_OK,
+  OK,
+  PACKAGE,
+  PLAN,
+  PROGRAM,
+  type Cli,
+  type Result,
+  type TaskFiles,
+} from "../support/cli.js";
+import { openTerminal } from "../support/terminal.js";
 
 interface TaskResult {
   id: string;
@@ -309,6 +321,27 @@ describe("the bounds of a batch", () => {
     const cli = makeBatch({ a: {} });
     expect(cli.pawl("batch", ".", option, value).code).toBe(2);
     expect(cli.task("a").has("state.json")).toBe(false);
+  });
+});
+
+describe("the live view", () => {
+  it("no line is wider than the terminal, or every redraw would leave a part of it", async () => {
+    const ids = ["a-task-with-a-long-name", "another-task-with-a-long-name", "bad-one-with-a-long-name"];
+    const cli = makeBatch(Object.fromEntries(ids.map((id) => [id, {}])));
+    cli.task("bad-one-with-a-long-name").remove("rehearsal/planning");
+    const columns = 50;
+    const terminal = openTerminal([process.execPath, PROGRAM, "batch", ".", "--jobs", "3", "--until", "codegen"], {
+      cwd: cli.dir,
+      env: { ...cli.env, NO_COLOR: "1" },
+      columns,
+    });
+    // What follows is the report.
+    const drawn = (await terminal.see(" 3/3")).split(/\n|(?=[█░]{24})|(?=[✓•])/);
+    await terminal.see("2 arrived, 1 failed");
+    expect(await terminal.exitCode).toBe(1);
+    expect(drawn.length).toBeGreaterThan(2 * ids.length);
+    for (const line of drawn) expect(line.length, line).toBeLessThan(columns);
+    expect(drawn.filter((line) => line.endsWith("…"))).not.toHaveLength(0);
   });
 });
 
