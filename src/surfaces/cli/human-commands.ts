@@ -4,15 +4,13 @@ import { interrupted, messageOf, usage } from "../../errors.js";
 import { loadTask } from "../../task/store.js";
 import { parseStrictJson } from "../../task/strict-json.js";
 import { answer, questionOf, override, redo, resume } from "../../orchestrator/human.js";
-import type { Step } from "../../orchestrator/transition.js";
-import { formatStep } from "./format.js";
 import { requireText, type Invocation, type Report } from "./invocation.js";
-import { stepJson } from "./step-commands.js";
+import { stepReport } from "./step-commands.js";
 
 export async function redoCommand(call: Invocation): Promise<Report> {
   const [to = "", named] = call.args;
   const reason = requireText(call, "reason", "the history says why");
-  return report(
+  return stepReport(
     call,
     await redo(await call.task(named, `redo ${to} --reason ${JSON.stringify(reason)}`), { to, reason }),
   );
@@ -21,7 +19,7 @@ export async function redoCommand(call: Invocation): Promise<Report> {
 export async function overrideCommand(call: Invocation): Promise<Report> {
   const [to = "", named] = call.args;
   const reason = requireText(call, "reason", "the history says why");
-  return report(
+  return stepReport(
     call,
     await override(await call.task(named, `override ${to} --reason ${JSON.stringify(reason)}`), { to, reason }),
   );
@@ -30,7 +28,7 @@ export async function overrideCommand(call: Invocation): Promise<Report> {
 export async function resumeCommand(call: Invocation): Promise<Report> {
   const [named] = call.args;
   const note = requireText(call, "note", "whoever goes on reads it");
-  return report(call, await resume(await call.task(named, `resume --note ${JSON.stringify(note)}`), { note }));
+  return stepReport(call, await resume(await call.task(named, `resume --note ${JSON.stringify(note)}`), { note }));
 }
 
 /** `@file` (or `@-`, standard input) is the whole artifact instead of one of the choices. */
@@ -41,7 +39,7 @@ export async function answerCommand(call: Invocation): Promise<Report> {
   const said = note === undefined ? "" : ` --note ${JSON.stringify(note)}`;
   const context = await call.task(named, `answer ${given}${said}`);
   const what = given.startsWith("@") ? { data: readData(call, given.slice(1)) } : { choice: given };
-  return report(
+  return stepReport(
     call,
     await answer(context, { ...what, ...(note === undefined ? {} : { note }), ...(to === undefined ? {} : { to }) }),
   );
@@ -63,7 +61,7 @@ export async function formCommand(call: Invocation): Promise<Report> {
   const { stdin, stderr } = call.io.streams();
   const data = await fillForm(schema, inquirerAsker({ stdin, stderr }, call.engine.signal));
   if (data === null) throw interrupted("the form was left; nothing was written", { hint: `pawl form ${context.id}` });
-  return report(call, await answer(context, { data }));
+  return stepReport(call, await answer(context, { data }));
 }
 
 function readData(call: Invocation, name: string): Record<string, unknown> {
@@ -82,8 +80,4 @@ function readData(call: Invocation, name: string): Record<string, unknown> {
   const { value } = parsed;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw usage(`${file} is not a JSON object`, { hint: "the file is the artifact itself" });
-}
-
-function report(call: Invocation, step: Step): Report {
-  return { json: stepJson(step), text: () => formatStep(step, call.style) };
 }

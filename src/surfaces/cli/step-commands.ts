@@ -26,6 +26,7 @@ export async function nextCommand(call: Invocation): Promise<Report> {
   return {
     json: { ...stepJson(step), suggestion },
     text: () => `${formatStep(step, call.style)}\n${formatSuggestion(suggestion, call.style)}`,
+    exitCode: stepCode(step),
   };
 }
 
@@ -35,7 +36,7 @@ async function overrideNext(call: Invocation, named: string | undefined): Promis
   const context = await call.task(named, `next --override ${JSON.stringify(reason)}`);
   const to = call.text("to");
   const step = await override(context, { reason, ...(to === undefined ? {} : { to }) });
-  return { json: stepJson(step), text: () => formatStep(step, call.style) };
+  return stepReport(call, step);
 }
 
 async function autoNext(call: Invocation, named: string | undefined): Promise<Report> {
@@ -65,6 +66,15 @@ export async function runCommand(call: Invocation): Promise<Report> {
     json: { ...result, suggestion },
     text: () => `${call.style.green("done:")} the work of ${phase}\n${formatSuggestion(suggestion, call.style)}`,
   };
+}
+
+export function stepReport(call: Invocation, step: Step): Report {
+  return { json: stepJson(step), text: () => formatStep(step, call.style), exitCode: stepCode(step) };
+}
+
+/** A script that steps has to learn at once that the next step is a human's. */
+function stepCode(step: Step): number {
+  return step.waiting === null ? 0 : HUMAN_NEEDED;
 }
 
 export function stepJson(step: Step): Record<string, unknown> {
