@@ -40,7 +40,8 @@ export async function runRehearsal(run: AgentRun): Promise<Omit<AgentResult, "us
   const output = readIfThere(join(script, "output.txt")) ?? `rehearsed ${run.phase}, attempt ${run.attempt}\n`;
   placeFile(join(run.runDir, "output.log"), output);
   run.progress(output);
-  if (existsSync(join(script, "files"))) cpSync(join(script, "files"), run.cwd, { recursive: true });
+  if (existsSync(join(script, "files")))
+    cpSync(join(script, "files"), run.cwd, { recursive: true, verbatimSymlinks: true });
   for (const path of (readIfThere(join(script, "delete.txt")) ?? "").split("\n").filter((line) => line.trim() !== "")) {
     const place = resolveInside(run.cwd, path.trim());
     if ("error" in place) throw usage(`delete.txt: ${place.error.message}`);

@@ -2,25 +2,30 @@
  * `record`: a task that real agents did becomes a rehearsal, which does the same again without them: every run's artifact
  * and change, in the form that src/agents/rehearsal.ts plays, on a repository that begins where the task began.
  */
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { exportDifference, exportTree } from "../actions/export-tree.js";
 import { gitRecord } from "../actions/git-record.js";
 import { openRepository, type Repository } from "../actions/repository.js";
 import { ENDED_FILE, type Ended } from "../agents/rehearsal.js";
-import { refused } from "../errors.js";
+import { invalid, refused } from "../errors.js";
 import { runPath } from "../task/archive.js";
+import { readHistory } from "../task/history.js";
 import { readPlainFile } from "../task/plain-file.js";
 import { actorOf, type TaskState } from "../task/state.js";
-import { loadTask } from "../task/store.js";
+import { HISTORY_FILE, loadTask } from "../task/store.js";
 import { formatTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
+import { sha256 } from "../workflow/hash.js";
 import type { Artifact, Phase } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
+import { deedsIn } from "./recorded-deeds.js";
 
 export interface Rehearsal {
   dir: string;
   /** `codegen/2` and so on, in no particular order. */
   runs: string[];
+  /** Those of the workspace that differ from the document's. */
+  limits: Record<string, number>;
 }
 
 export async function makeRehearsal(context: TaskContext, target: string): Promise<Rehearsal> {
@@ -28,26 +33,42 @@ export async function makeRehearsal(context: TaskContext, target: string): Promi
   if (existsSync(dir))
     throw refused(`${dir} is there already`, { hint: "name a directory that is not, such as tasks/<new id>" });
   const { state } = loadTask(context.dir, context.workflow);
-  const phases = context.workflow.phases.filter(
-    ({ name, who }) => who.kind === "agent" && actorOf(state, name).runs > 0,
-  );
+  const { events } = readHistory(join(context.dir, HISTORY_FILE));
+  const phases = context.workflow.phases
+    .filter(({ who }) => who.kind === "agent")
+    .map((phase) => ({ phase, deeds: deedsIn(events, phase.name, agentArtifact(context, phase)?.name) }))
+    .filter(({ deeds }) => deeds.length > 0);
   if (phases.length === 0)
-    throw refused(`no agent has worked on ${context.id} yet`, { hint: `pawl next ${context.id}` });
+    throw refused(`nobody has done an agent's work on ${context.id} yet`, { hint: `pawl next ${context.id}` });
   const settings = await context.settings();
   const repository = settings.repo === null ? null : await openRepository(settings);
   const start = gitRecord(state.fields).start;
   mkdirSync(dir, { recursive: true });
   const runs: string[] = [];
-  for (const phase of phases) {
+  for (const { phase, deeds } of phases) {
     let tree = start;
-    for (let run = 1; run <= actorOf(state, phase.name).runs; run++) {
-      const result = readResult(join(context.dir, runPath(phase.name, run)));
+    // In the replay, what a human left is an attempt like any other: those that follow count from there.
+    let left = 0;
+    let counted = 0;
+    const scriptFor = (attempt: number): string => {
+      const script = join(dir, "rehearsal", phase.name, String(attempt));
+      rmSync(script, { recursive: true, force: true });
+      runs.push(`${phase.name}/${attempt}`);
+      return script;
+    };
+    for (const deed of deeds) {
+      if (deed.kind === "left") {
+        left++;
+        recordLeft(context, phase, deed.hash, scriptFor(++counted));
+        continue;
+      }
+      const result = readResult(join(context.dir, runPath(phase.name, deed.run)));
       // A run that a crash cut off was done again, as the same attempt.
       if (result === null) continue;
-      const script = join(dir, "rehearsal", phase.name, String(result.attempt));
-      rmSync(script, { recursive: true, force: true });
-      tree = (await recordRun(context, state, phase, run, script, result, repository, tree)) ?? tree;
-      runs.push(`${phase.name}/${result.attempt}`);
+      const attempt = result.attempt + left;
+      tree = (await recordRun(context, state, phase, deed.run, scriptFor(attempt), result, repository, tree)) ?? tree;
+      // So was one that was interrupted.
+      counted = result.outcome === "interrupted" ? attempt - 1 : attempt;
     }
   }
   const file: TaskFile = {
@@ -62,7 +83,40 @@ export async function makeRehearsal(context: TaskContext, target: string): Promi
     Object.assign(file, { repo: "repo", seed: "rehearsal/repo", base: "main" });
   }
   writeFileSync(join(dir, TASK_FILE), formatTaskFile(file));
-  return { dir, runs: [...new Set(runs)] };
+  return { dir, runs: [...new Set(runs)], limits: await ownLimits(context) };
+}
+
+/** They stand in pawl.json, which belongs to the workspace: a task cannot bring them along. */
+async function ownLimits({ workflow, config }: TaskContext): Promise<Record<string, number>> {
+  const { limits = {} } = await config();
+  return Object.fromEntries(Object.entries(limits).filter(([name, value]) => workflow.limits[name] !== value));
+}
+
+function agentArtifact({ workflow }: TaskContext, { leaves }: Phase): Artifact | undefined {
+  return workflow.artifacts.find(({ name, madeBy }) => leaves.includes(name) && madeBy.kind === "agent");
+}
+
+/** The version that was accepted is in place, or was put away when the phase began anew. */
+function recordLeft(context: TaskContext, phase: Phase, hash: string, script: string): void {
+  const artifact = agentArtifact(context, phase);
+  if (artifact === undefined) return;
+  const runs = join(context.dir, phase.name, "runs");
+  const archives = (existsSync(runs) ? readdirSync(runs) : []).map((run) => join(runs, run, "archive"));
+  const versions = archives
+    .filter((archive) => existsSync(archive))
+    .flatMap((archive) => readdirSync(archive).map((name) => join(archive, name)));
+  const source = [join(context.dir, artifact.file), ...versions].find(
+    (file) => existsSync(file) && sha256(readPlainFile(file)) === hash,
+  );
+  if (source === undefined)
+    throw invalid(`what a human left in ${phase.name} of ${context.id} is not there any more: ${artifact.file}`, {
+      findings: [
+        { message: "no version has the hash on record", file: artifact.file, expected: hash, found: "others, or none" },
+      ],
+      hint: `see \`pawl verify ${context.id}\``,
+    });
+  mkdirSync(script, { recursive: true });
+  cpSync(source, join(script, `${artifact.name}.json`));
 }
 
 /** Gives the tree that the run led to, where it changed the code. */

@@ -1,5 +1,5 @@
 /** `record`: what scripted programs did becomes a rehearsal that goes the same way without them. */
-import { cpSync } from "node:fs";
+import { cpSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeCli, makeTask, NOT_OK, OK, PLAN, type Cli } from "../support/cli.js";
@@ -18,7 +18,7 @@ function failures(cli: Cli, id: string): unknown[] {
 /** The recorded task in a workspace of its own, which knows no agents. */
 function replay(cli: Cli): Cli {
   const other = makeCli({ git: false, config: null });
-  cpSync(join(cli.dir, "tasks/again"), join(other.dir, "tasks/again"), { recursive: true });
+  cpSync(join(cli.dir, "tasks/again"), join(other.dir, "tasks/again"), { recursive: true, verbatimSymlinks: true });
   const auto = other.pawl("next", "again", "--auto", "--json");
   expect(auto.code, auto.stdout + auto.stderr).toBe(10);
   return other;
@@ -88,6 +88,63 @@ describe("record", () => {
     expect(auto.code, auto.stdout).toBe(0);
     expect(failures(other, "again")).toEqual(failures(cli, "t1"));
     expect(transitions(other, "again")).toEqual(transitions(cli, "t1"));
+  });
+
+  it("what a human left in an agent's phase is an attempt of the replay, in its place", () => {
+    const cli = makeCli({ git: false });
+    makeTask(cli);
+    const leave = (value: unknown): void => {
+      cli.write("answer.json", JSON.stringify(value));
+      const step = cli.pawl("answer", "@answer.json", "t1");
+      expect(step.code, step.stderr).toBe(0);
+    };
+    const byAgent = (): void => expect(cli.pawl("next", "t1", { env: { PAWL_AGENT: "rehearsal" } }).code).toBe(0);
+    leave({ ...PLAN, title: "By a human" });
+    leave(NOT_OK);
+    byAgent();
+    byAgent();
+    expect(cli.pawl("redo", "planning", "--reason", "once more", "t1").code).toBe(0);
+    leave({ ...PLAN, title: "By a human again" });
+    expect(cli.pawl("record", "t1", "--to", "tasks/again").code).toBe(0);
+    const title = (attempt: number): unknown =>
+      cli.task("again").readJson(`rehearsal/planning/${attempt}/plan.json`)["title"];
+    expect([1, 2, 3].map(title)).toEqual(["By a human", PLAN.title, "By a human again"]);
+    const other = makeCli({ git: false, config: null });
+    cpSync(join(cli.dir, "tasks/again"), join(other.dir, "tasks/again"), { recursive: true });
+    const auto = other.pawl("next", "again", "--auto", "--max-steps", "4", "--json");
+    expect(auto.code, auto.stdout).toBe(0);
+    expect(transitions(other, "again")).toEqual(transitions(cli, "t1").slice(0, 5));
+  });
+
+  it("relative links stay relative", () => {
+    const cli = makeCli();
+    makeTask(cli);
+    const command = cli.agent(
+      "linking",
+      `if (env.PAWL_PHASE === "planning") leave("plan", ${JSON.stringify({ ...PLAN, files: [...PLAN.files, { path: "link", intent: "create" }] })});
+      if (env.PAWL_PHASE === "plan_review") leave("plan_review", ${JSON.stringify(OK)});
+      if (env.PAWL_PHASE === "codegen") {
+        fs.writeFileSync("hello.txt", "hello\\n");
+        fs.symlinkSync("hello.txt", "link");
+      }
+      if (env.PAWL_PHASE === "review") leave("code_review", ${JSON.stringify(OK)});`,
+    );
+    cli.config({ test: ["grep -q hello hello.txt"], agents: { default: { command } } });
+    expect(cli.pawl("next", "t1", "--auto").code).toBe(10);
+    expect(cli.pawl("record", "t1", "--to", "tasks/again").code).toBe(0);
+    expect(readlinkSync(join(cli.task("again").dir, "rehearsal/codegen/1/files/link"))).toBe("hello.txt");
+    const other = replay(cli);
+    expect(readlinkSync(join(other.task("again").worktree, "link"))).toBe("hello.txt");
+  });
+
+  it("limits of the workspace that the replay needs are named", () => {
+    const cli = makeCli({ git: false });
+    makeTask(cli, "plan_review");
+    expect(cli.pawl("record", "t1", "--to", "tasks/one").stdout).not.toContain("limits");
+    cli.config({ limits: { plan_rounds: 1 } });
+    expect(cli.pawl("record", "t1", "--to", "tasks/two").stdout).toContain(
+      'the replay needs them in its pawl.json: "limits": {"plan_rounds":1}',
+    );
   });
 
   it("refuses a target that is there, a task without runs, and a call without a target", () => {

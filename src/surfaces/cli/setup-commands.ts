@@ -65,10 +65,22 @@ export async function recordCommand(call: Invocation): Promise<Report> {
     throw usage("--to is needed: where the rehearsal goes", { hint: "pawl record --to tasks/<new id>" });
   const context = await call.task(call.args[0]);
   const rehearsal = await makeRehearsal(context, target);
+  const { dir, runs, limits } = rehearsal;
+  const { style } = call;
+  const needed =
+    Object.keys(limits).length === 0
+      ? []
+      : [
+          `  ${style.yellow("note:")} limits of this workspace differ from the document's; the replay needs them in its pawl.json: "limits": ${JSON.stringify(limits)}`,
+        ];
   return {
     json: rehearsal,
     text: () =>
-      `${call.style.green("recorded:")} ${rehearsal.runs.length} runs of ${context.id} in ${rehearsal.dir}\n  ${call.style.cyan("next:")} pawl next --auto, there`,
+      [
+        `${style.green("recorded:")} ${runs.length} runs of ${context.id} in ${dir}`,
+        ...needed,
+        `  ${style.cyan("next:")} pawl next --auto, there`,
+      ].join("\n"),
   };
 }
 
