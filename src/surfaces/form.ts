@@ -4,11 +4,18 @@ import type { JsonSchema } from "../system/schemas.js";
 /** The port to a person; every answer is null when the form was left. */
 export interface FormAsker {
   select(question: string, choices: string[]): Promise<string | null>;
-  input(question: string, options: { required: boolean }): Promise<string | null>;
+  /** What `problem` objects to is asked for again at once, with its words; it does not come back. */
+  input(
+    question: string,
+    options: { required: boolean; problem?: (text: string) => string | null },
+  ): Promise<string | null>;
   confirm(question: string): Promise<boolean | null>;
-  /** Several lines. */
-  editor(question: string): Promise<string | null>;
+  /** Several lines. `again` says why they are asked for once more. */
+  editor(question: string, again?: string): Promise<string | null>;
 }
+
+/** Said where a required answer is empty. */
+export const NEEDED = "something has to be said here";
 
 /** The person would rather not. */
 class Left extends Error {}
@@ -88,7 +95,7 @@ async function askValue(schema: JsonSchema, label: string, asker: FormAsker): Pr
       return askObject(schema, label, asker);
     case "integer":
     case "number":
-      return askNumber(question, type === "integer", asker);
+      return askNumber(schema, question, type === "integer", asker);
     default: {
       const required = Number(schema["minLength"] ?? 0) > 0;
       if (schema["x-form"] === "text") return askText(question, required, asker);
@@ -111,19 +118,26 @@ async function askList(schema: JsonSchema, label: string, question: string, aske
   return values;
 }
 
-async function askNumber(question: string, whole: boolean, asker: FormAsker): Promise<number> {
-  for (;;) {
-    const value = Number(answered(await asker.input(question, { required: true })));
-    if (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) return value;
-  }
+async function askNumber(schema: JsonSchema, question: string, whole: boolean, asker: FormAsker): Promise<number> {
+  const least = Number(schema["minimum"] ?? -Infinity);
+  const most = Number(schema["maximum"] ?? Infinity);
+  const problem = (text: string): string | null => {
+    const value = Number(text);
+    const found = `found ${text.trim()}`;
+    if (!(whole ? Number.isSafeInteger(value) : Number.isFinite(value)))
+      return `expected a ${whole ? "whole " : ""}number, ${found}`;
+    if (value < least) return `expected at least ${least}, ${found}`;
+    return value > most ? `expected at most ${most}, ${found}` : null;
+  };
+  return Number(answered(await asker.input(question, { required: true, problem })));
 }
 
-/** Several lines, and something in them where the schema asks for it. */
+/** Several lines, and something in them where the schema asks for it. Whoever has nothing to say twice wants to leave. */
 async function askText(question: string, required: boolean, asker: FormAsker): Promise<string> {
-  for (;;) {
-    const text = answered(await asker.editor(question)).trim();
-    if (text !== "" || !required) return text;
-  }
+  const text = answered(await asker.editor(question)).trim();
+  if (text !== "" || !required) return text;
+  const again = answered(await asker.editor(question, `${NEEDED}; left empty again, the form is left`)).trim();
+  return answered(again === "" ? null : again);
 }
 
 function about(schema: JsonSchema): string {

@@ -83,6 +83,21 @@ describe("pawl form", () => {
     expect(cli.pawl("status", "t1", "--json").json().phase).toBe("codegen");
   });
 
+  it("offers the choices of a phase that has nothing to fill in", async () => {
+    const cli = makeCli();
+    makeTask(cli, "accept");
+    expect(cli.pawl("answer", "rejected", "--to", "revert", "--note", "unwanted", "t1").code).toBe(0);
+    const terminal = openTerminal([process.execPath, PROGRAM, "form", "t1"], { cwd: cli.dir, env: cli.env });
+    await terminal.see("Your answer?");
+    await terminal.see("❯ revert");
+    terminal.type("\r");
+    await terminal.see("Why?");
+    terminal.type("nobody needs it\r");
+    expect(await terminal.exitCode, terminal.shown()).toBe(0);
+    expect(terminal.shown()).toContain("revert → done");
+    expect(cli.pawl("history", "t1", "--json").json().events.at(-1)?.reason).toContain("nobody needs it");
+  });
+
   it("left with Ctrl-C, nothing is written", async () => {
     const cli = makeCli({ git: false });
     const task = makeTask(cli, "plan_review");

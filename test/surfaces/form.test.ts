@@ -69,18 +69,46 @@ describe("a form made from a schema", () => {
     expect(decision.asked.join("\n")).not.toMatch(/decider|evidence|when/);
   });
 
-  it("a number that is none, and a text with nothing in it, are asked for again", async () => {
-    const said = ["many", "1.5", "3"];
-    const texts = [" \n", "some"];
+  /** Keeps the port's promise: what is objected to is asked for again. */
+  function insisting(said: string[], objections: string[]): FormAsker["input"] {
+    return async (_question, { problem }) => {
+      for (const text of said.splice(0)) {
+        const objection = problem?.(text) ?? null;
+        if (objection === null) return text;
+        objections.push(objection);
+      }
+      return null;
+    };
+  }
+
+  it("a number that is none, or out of its bounds, is objected to with the reason", async () => {
+    const objections: string[] = [];
+    const input = insisting(["many", "1.5", "0", "8", "3"], objections);
+    const schema = { required: ["line"], properties: { line: { type: "integer", minimum: 1, maximum: 7 } } };
+    expect(await fillForm(schema, { ...makeAsker([0]), input })).toEqual({ line: 3 });
+    expect(objections).toEqual([
+      "expected a whole number, found many",
+      "expected a whole number, found 1.5",
+      "expected at least 1, found 0",
+      "expected at most 7, found 8",
+    ]);
+  });
+
+  it.each([
+    ["a text with nothing in it is asked for again, with the reason", "some", { text: "some" }],
+    ["a text that stays empty leaves the form", "\n", null],
+  ])("%s", async (_what, second, expected) => {
+    const texts = [" \n", second, "never asked for"];
+    const reasons: (string | undefined)[] = [];
     const asker: FormAsker = {
       ...makeAsker([0]),
-      input: async () => said.shift() ?? null,
-      editor: async () => texts.shift() ?? null,
+      editor: async (_question, again) => {
+        reasons.push(again);
+        return texts.shift() ?? null;
+      },
     };
-    const schema = {
-      required: ["line", "text"],
-      properties: { line: { type: "integer" }, text: { type: "string", minLength: 1, "x-form": "text" } },
-    };
-    expect(await fillForm(schema, asker)).toEqual({ line: 3, text: "some" });
+    const schema = { required: ["text"], properties: { text: { type: "string", minLength: 1, "x-form": "text" } } };
+    expect(await fillForm(schema, asker)).toEqual(expected);
+    expect(reasons).toEqual([undefined, "something has to be said here; left empty again, the form is left"]);
   });
 });

@@ -3,7 +3,10 @@ import { resolve } from "node:path";
 import { interrupted, messageOf, usage } from "../../errors.js";
 import { loadTask } from "../../task/store.js";
 import { parseStrictJson } from "../../task/strict-json.js";
-import { answer, questionOf, override, redo, resume } from "../../orchestrator/human.js";
+import type { Engine } from "../../orchestrator/context.js";
+import { answer, questionOf, override, redo, resume, type AnswerRequest } from "../../orchestrator/human.js";
+import type { JsonSchema } from "../../system/schemas.js";
+import type { FormAsker } from "../form.js";
 import { requireText, type Invocation, type Report } from "./invocation.js";
 import { stepReport } from "./step-commands.js";
 
@@ -52,16 +55,31 @@ export async function formCommand(call: Invocation): Promise<Report> {
     throw usage("a form needs a terminal", { hint: `give the artifact as a file: pawl answer @FILE ${context.id}` });
   }
   const { phase } = loadTask(context.dir, context.workflow).state;
-  const { schema, artifact } = questionOf(context, phase);
-  if (schema === null || artifact === null) {
+  const { schema, artifact, choices } = questionOf(context, phase);
+  const fillable = schema !== null && artifact !== null;
+  if (!fillable && choices.length === 0) {
     throw usage(`${phase} asks for nothing that could be filled in`, { hint: `see \`pawl why ${context.id}\`` });
   }
   const { inquirerAsker } = await import("../repl/inquirer-asker.js");
+  const asker = inquirerAsker(call.io.streams(), call.engine.signal);
+  const request = fillable ? await filledIn(schema, asker) : await chosen(call.engine, context.id, asker);
+  if (request === null)
+    throw interrupted("the form was left; nothing was written", { hint: `pawl form ${context.id}` });
+  return stepReport(call, await answer(context, request));
+}
+
+async function filledIn(schema: JsonSchema, asker: FormAsker): Promise<AnswerRequest | null> {
   const { fillForm } = await import("../form.js");
-  const { stdin, stderr } = call.io.streams();
-  const data = await fillForm(schema, inquirerAsker({ stdin, stderr }, call.engine.signal));
-  if (data === null) throw interrupted("the form was left; nothing was written", { hint: `pawl form ${context.id}` });
-  return stepReport(call, await answer(context, { data }));
+  const data = await fillForm(schema, asker);
+  return data === null ? null : { data };
+}
+
+/** A phase that leaves nothing of a human's still has answers to choose from. */
+async function chosen(engine: Engine, task: string, asker: FormAsker): Promise<AnswerRequest | null> {
+  const { askAnswer } = await import("../repl/menus.js");
+  const { readOffers, targetsOf } = await import("../repl/offers.js");
+  const offers = await readOffers(engine, task);
+  return askAnswer({ asker, offers, targets: (choice) => targetsOf(engine, task, choice) });
 }
 
 function readData(call: Invocation, name: string): Record<string, unknown> {

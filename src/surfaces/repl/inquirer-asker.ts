@@ -1,6 +1,6 @@
 /** The asker of a terminal. A module of its own, loaded late: the library costs more than the rest of a start. */
 import { confirm, editor, input, select } from "@inquirer/prompts";
-import type { FormAsker } from "../form.js";
+import { NEEDED, type FormAsker } from "../form.js";
 
 /** All phases of a workflow on one page, where they fit. */
 const PAGE = 16;
@@ -24,11 +24,23 @@ export function inquirerAsker(streams: Streams, signal: AbortSignal | undefined)
         select({ message, pageSize: PAGE, choices: choices.map((value) => ({ value, name: value })) }, context),
       ),
     confirm: (message) => ask(streams, signal, (context) => confirm({ message, default: false }, context)),
-    editor: (message) => ask(streams, signal, (context) => editor({ message, waitForUserInput: false }, context)),
-    input: (message, { required }) =>
+    // The editor covers the screen: a reason is waited with until it has been read.
+    editor: (message, again) =>
+      ask(streams, signal, (context) =>
+        editor(
+          again === undefined
+            ? { message, waitForUserInput: false }
+            : { message: `${message}: ${again}`, waitForUserInput: true },
+          context,
+        ),
+      ),
+    input: (message, { required, problem }) =>
       ask(streams, signal, (context) =>
         input(
-          { message, validate: (text) => !required || text.trim() !== "" || "something has to be said here" },
+          {
+            message,
+            validate: (text) => (required && text.trim() === "" ? NEEDED : (problem?.(text) ?? true)),
+          },
           context,
         ),
       ),

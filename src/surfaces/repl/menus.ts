@@ -43,20 +43,32 @@ export async function askForMissing(request: CommandRequest, menu: Menu): Promis
   return complete;
 }
 
-/** With several places to go the answer has to name one; a note may be left out. */
 async function askAboutAnswer(request: CommandRequest, choice: string, menu: Menu): Promise<boolean> {
   const given = (option: string): boolean => request.options.some((word) => word.startsWith(`--${option}=`));
-  const targets = given("to") ? [] : await menu.targets(choice);
-  if (targets.length > 1) {
-    const to = await menu.asker.select("Where to?", targets);
-    if (to === null) return false;
-    request.options.push(`--to=${to}`);
-  }
-  if (given("note")) return true;
-  const note = await menu.asker.input("Why? (may stay empty)", { required: false });
-  if (note === null) return false;
-  if (note.trim() !== "") request.options.push(`--note=${note.trim()}`);
-  return true;
+  const details = await askDetails(choice, menu, given);
+  for (const [option, value] of Object.entries(details ?? {})) request.options.push(`--${option}=${value}`);
+  return details !== null;
+}
+
+/** One of the answers that the phase knows, with all that belongs to it; null when the person would rather not. */
+export async function askAnswer(menu: Menu): Promise<{ choice: string; to?: string; note?: string } | null> {
+  const choice = await askFor("choice", menu);
+  const details = choice === null ? null : await askDetails(choice, menu, () => false);
+  return choice === null || details === null ? null : { choice, ...details };
+}
+
+/** With several places to go the answer has to name one; a note may be left out. */
+async function askDetails(
+  choice: string,
+  { asker, targets }: Menu,
+  given: (option: string) => boolean,
+): Promise<{ to?: string; note?: string } | null> {
+  const places = given("to") ? [] : await targets(choice);
+  const to = places.length > 1 ? await asker.select("Where to?", places) : undefined;
+  if (to === null) return null;
+  const note = given("note") ? "" : await asker.input("Why? (may stay empty)", { required: false });
+  if (note === null) return null;
+  return { ...(to === undefined ? {} : { to }), ...(note.trim() === "" ? {} : { note: note.trim() }) };
 }
 
 function askFor(name: string, { asker, offers }: Menu): Promise<string | null> {
