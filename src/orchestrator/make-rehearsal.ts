@@ -62,7 +62,9 @@ export async function makeRehearsal(context: TaskContext, target: string): Promi
         recordLeft(context, phase, deed.hash, scriptFor(++counted));
         continue;
       }
-      const result = readResult(join(context.dir, runPath(phase.name, deed.run)));
+      // Where a human did the work, in the worktree, no agent left a record.
+      const byHand = deed.finished ? { ...WENT_WELL, attempt: counted + 1 - left } : null;
+      const result = readResult(join(context.dir, runPath(phase.name, deed.run))) ?? byHand;
       // A run that a crash cut off was done again, as the same attempt.
       if (result === null) continue;
       const attempt = result.attempt + left;
@@ -179,6 +181,8 @@ function versionOf(
 interface RunRecord extends Ended {
   attempt: number;
 }
+
+const WENT_WELL: Ended = { outcome: "finished", exitCode: 0, summary: "done by hand" };
 
 function readResult(folder: string): RunRecord | null {
   const file = join(folder, "result.json");

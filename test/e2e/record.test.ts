@@ -1,5 +1,5 @@
 /** `record`: what scripted programs did becomes a rehearsal that goes the same way without them. */
-import { cpSync, readlinkSync } from "node:fs";
+import { cpSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeCli, makeTask, NOT_OK, OK, PLAN, type Cli } from "../support/cli.js";
@@ -114,6 +114,22 @@ describe("record", () => {
     const auto = other.pawl("next", "again", "--auto", "--max-steps", "4", "--json");
     expect(auto.code, auto.stdout).toBe(0);
     expect(transitions(other, "again")).toEqual(transitions(cli, "t1").slice(0, 5));
+  });
+
+  it("a change that a human made in the worktree is made again", () => {
+    const cli = makeCli();
+    const task = makeTask(cli, "codegen");
+    const test = ["grep -q hello hello.txt"];
+    cli.config({ test, agents: { default: { use: "human" } } });
+    task.edit("hello.txt", "hello by hand\n");
+    const step = cli.pawl("next", "t1");
+    expect(step.code, step.stderr).toBe(0);
+    cli.config({ test });
+    expect(cli.pawl("next", "t1", "--auto", { env: { PAWL_AGENT: "rehearsal" } }).code).toBe(10);
+    expect(cli.pawl("record", "t1", "--to", "tasks/again").code).toBe(0);
+    const other = replay(cli);
+    expect(transitions(other, "again")).toEqual(transitions(cli, "t1"));
+    expect(readFileSync(join(other.task("again").worktree, "hello.txt"), "utf8")).toBe("hello by hand\n");
   });
 
   it("relative links stay relative", () => {
