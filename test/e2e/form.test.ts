@@ -98,6 +98,20 @@ describe("pawl form", () => {
     expect(cli.pawl("history", "t1", "--json").json().events.at(-1)?.reason).toContain("nobody needs it");
   });
 
+  it("a text that is left empty is asked for once more with the reason; empty again, the form is left", async () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli);
+    const env = { ...cli.env, EDITOR: "true", VISUAL: "true" };
+    const terminal = openTerminal([process.execPath, PROGRAM, "form", "t1"], { cwd: cli.dir, env });
+    await terminal.see("title");
+    terminal.type("Say hello\r");
+    await terminal.see("something has to be said here; left empty again, the form is left");
+    terminal.type("\r");
+    await terminal.see("the form was left; nothing was written");
+    expect(await terminal.exitCode).toBe(130);
+    expect(task.has("planning/plan.json")).toBe(false);
+  });
+
   it("left with Ctrl-C, nothing is written", async () => {
     const cli = makeCli({ git: false });
     const task = makeTask(cli, "plan_review");
