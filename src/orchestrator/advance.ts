@@ -7,7 +7,7 @@ import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { senderOf } from "./sender.js";
 import { inSession, lookReady } from "./session.js";
-import { nextEvent, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
+import { comesAfter, nextEvent, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
 import { carryOut, type Step } from "./transition.js";
 import { doWork } from "./work.js";
 
@@ -95,16 +95,10 @@ export async function advanceToEnd(context: TaskContext, options: AutoOptions): 
 async function standstill(context: TaskContext, until: string | undefined): Promise<Omit<AutoResult, "steps"> | null> {
   const { currentPhase: phase, action, reason } = await suggest(context);
   if (phase === until) return { phase, stopped: "until", reason: `${phase} is reached` };
-  if (until !== undefined && comesAfter(context, phase, until))
+  if (until !== undefined && comesAfter(context.workflow, phase, until))
     return { phase, stopped: "until", reason: `${until} is behind it` };
   if (action === "none") return { phase, stopped: "end", reason };
   return action === "human" ? { phase, stopped: "human", reason } : null;
-}
-
-/** The phases of a document stand in the order of the work. */
-function comesAfter({ workflow }: TaskContext, phase: string, other: string): boolean {
-  const names = workflow.phases.map(({ name }) => name);
-  return names.indexOf(phase) > names.indexOf(other);
 }
 
 function isFailedAttempt(error: unknown): boolean {
@@ -141,7 +135,7 @@ export function refusalError(context: TaskContext, refusal: Refusal): Error {
 
 function notNext(context: TaskContext, from: string, why: string, asked: string): Error {
   return refused(`${asked} cannot be run now: ${context.id} is in ${from}, and ${why}`, {
-    hint: comesAfter(context, from, asked)
+    hint: comesAfter(context.workflow, from, asked)
       ? `to go back: pawl redo ${asked} --reason "…" ${context.id}`
       : `pawl next ${context.id}; to skip what lies between: pawl override ${asked} --reason "…" ${context.id}`,
   });

@@ -131,6 +131,12 @@ export function phaseOf(workflow: Workflow, name: string): Phase {
   return phase;
 }
 
+/** The phases of a document stand in the order of the work. */
+export function comesAfter(workflow: Workflow, phase: string, other: string): boolean {
+  const names = workflow.phases.map(({ name }) => name);
+  return names.includes(other) && names.indexOf(phase) > names.indexOf(other);
+}
+
 /** Read from task.md only where pawl.json or the environment speak of humans: most looks can do without. */
 async function isHumans(context: TaskContext, role: string): Promise<boolean> {
   const { agents = {} } = await context.config();

@@ -2,7 +2,7 @@
 import { loadTask } from "../../task/store.js";
 import type { Workflow } from "../../workflow/types.js";
 import { openContext, type Engine } from "../context.js";
-import { phaseOf } from "../suggest.js";
+import { comesAfter, phaseOf } from "../suggest.js";
 import type { FoundTask } from "./find-tasks.js";
 
 export interface Standing {
@@ -20,9 +20,8 @@ export async function standingOf(engine: Engine, { workspace, id }: FoundTask): 
   }
 }
 
-/** At its end, or at or behind the phase that `until` names: phases stand in the order of the work. */
+/** At its end, or at or past the phase that `until` names. */
 export function hasArrived({ phase, workflow }: Standing, until: string | undefined): boolean {
   if (phaseOf(workflow, phase).who.kind === "nobody") return true;
-  const names = workflow.phases.map(({ name }) => name);
-  return until !== undefined && names.includes(until) && names.indexOf(phase) >= names.indexOf(until);
+  return until !== undefined && (phase === until || comesAfter(workflow, phase, until));
 }
