@@ -5,8 +5,10 @@ export interface Io {
   user: string;
   /** Results. */
   out(text: string): void;
-  /** Progress, logs and errors. */
+  /** Logs and errors. */
   err(text: string): void;
+  /** What long work says as it goes on; what nobody reads in time is left out, and not kept. */
+  live(text: string): void;
   /** May colours and live output be used on `out` / `err`? */
   outIsTerminal: boolean;
   errIsTerminal: boolean;

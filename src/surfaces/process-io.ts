@@ -20,6 +20,7 @@ export function processIo(): Io {
     user: env["PAWL_USER"] ?? env["USER"] ?? userInfo().username,
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
+    live: liveOutput(stderr),
     outIsTerminal: terminals.includes(1),
     errIsTerminal: terminals.includes(2),
     inIsTerminal: terminals.includes(0),
@@ -27,6 +28,22 @@ export function processIo(): Io {
     now: () => new Date(),
     interruptible,
     streams: () => ({ stdin: process.stdin, stderr }),
+  };
+}
+
+/** An agent may print faster than a pipe is read. */
+const MOST_UNREAD = 1024 * 1024;
+
+function liveOutput(stream: NodeJS.WriteStream): Io["live"] {
+  let leftOut = false;
+  return (text) => {
+    if (stream.writableLength > MOST_UNREAD) leftOut = true;
+    else {
+      stream.write(
+        leftOut ? `\n[… left out here, because nobody read it in time; the log has all of it …]\n${text}` : text,
+      );
+      leftOut = false;
+    }
   };
 }
 

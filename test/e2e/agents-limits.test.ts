@@ -1,10 +1,11 @@
 /** Agents that misbehave while they run: too much output, children that outlive them, files that are not theirs or none. */
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { identifyProcess, livenessOf } from "../../src/process/identity.js";
-import { appears, makeCli, makeTask, OK, PLAN, type Cli, type TaskFiles } from "../support/cli.js";
+import { appears, makeCli, makeTask, OK, PLAN, PROGRAM, type Cli, type TaskFiles } from "../support/cli.js";
 
 const LEAVE_OK = `leave("plan_review", ${JSON.stringify(OK)});`;
 
@@ -33,6 +34,27 @@ describe("output", () => {
     // The records stay small.
     expect(statSync(join(task.dir, "plan_review/runs/1/result.json")).size).toBeLessThan(2000);
     expect(statSync(join(task.dir, "transcript.jsonl")).size).toBeLessThan(100_000);
+  });
+
+  it("that nobody reads in time is left out of what is shown, and is in the log", async () => {
+    const cli = makeCli({ git: false });
+    const task = makeTask(cli, "plan_review");
+    const printed = 32 << 20;
+    const command = ["sh", "-c", `head -c ${printed} /dev/zero | tr '\\0' x; exit 3`];
+    cli.config({ agents: { default: { command } } });
+    const pawl = spawn(process.execPath, [PROGRAM, "next"], {
+      cwd: cli.dir,
+      env: cli.env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await appears(join(task.dir, "plan_review/runs/1/result.json"));
+    let shown = "";
+    pawl.stderr.setEncoding("utf8").on("data", (text: string) => (shown += text));
+    const code = await new Promise((resolve) => pawl.once("close", resolve));
+    expect(code).toBe(4);
+    expect(shown.length).toBeLessThan(printed / 4);
+    expect(shown).toContain("the agent exited with 3");
+    expect(statSync(join(task.dir, "plan_review/runs/1/output.log")).size).toBe(printed);
   });
 
   /** Prints a verdict with so many bytes of reasons. */

@@ -39,7 +39,7 @@ export function invoke(
       typeof options[option] === "string" ? options[option] : undefined;
     let lineIsOpen = false;
     const show = (output: string): void => {
-      io.err(output);
+      io.live(output);
       lineIsOpen = !output.endsWith("\n");
     };
     const engine: Engine = {

@@ -142,9 +142,10 @@ async function quietly(session: Session, work: (io: Io) => Promise<number>, labe
   const spoken = (text: string): string => slashHints(text, names);
   let document = "";
   const err = screen.through((text) => io.err(spoken(text)));
+  const live = screen.through((text) => io.live(spoken(text)));
   const out = screen.through((text) => io.out(spoken(text)));
   try {
-    return await work({ ...io, err, out: call.json ? (text) => (document += text) : out });
+    return await work({ ...io, err, live, out: call.json ? (text) => (document += text) : out });
   } finally {
     screen.close();
     if (document !== "") io.out(oneLine(document));
