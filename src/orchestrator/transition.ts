@@ -10,7 +10,7 @@ import { writeFileDurably } from "../task/atomic-file.js";
 import type { HistoryEvent } from "../task/history.js";
 import type { TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
-import { describeSender } from "../workflow/decide.js";
+import { describeSender } from "../workflow/blockers.js";
 import type { ArtifactStatus, Decision, Event, Evidence } from "../workflow/types.js";
 import { inTaskDirectory, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";

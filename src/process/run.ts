@@ -4,9 +4,11 @@
  * result is a value: running never throws because of what the command did.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { constants, createWriteStream, existsSync, openSync, rmSync, type WriteStream } from "node:fs";
+import { existsSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import { Kept } from "./kept.js";
 import { signalGroup, signalMarked, type Mark } from "./marked.js";
+import { Log } from "./run-log.js";
 
 export interface RunOptions {
   cwd: string;
@@ -197,122 +199,3 @@ function notStarted(error: Error, cwd: string): End {
     error: noDirectory ? `there is no directory ${cwd}` : error.message,
   };
 }
-
-/** The complete output on disk. The command waits while the disk is slow; a log that cannot be written does not stop it. */
-class Log {
-  isFull = false;
-  private error: Error | null = null;
-  private file: WriteStream | null = null;
-  private sources: { pause(): unknown; resume(): unknown }[] = [];
-
-  constructor(private readonly path: string) {
-    try {
-      this.file = createWriteStream(path, { fd: openSync(path, NEW_FILE) });
-    } catch (error) {
-      this.error = error as Error;
-      return;
-    }
-    this.file.on("drain", () => this.flow());
-    this.file.on("error", (error) => {
-      this.error = error;
-      this.flow();
-    });
-  }
-
-  /** What is paused while the disk is behind. */
-  holdBack(...sources: { pause(): unknown; resume(): unknown }[]): void {
-    this.sources = sources;
-  }
-
-  write(chunk: Buffer): void {
-    if (this.file === null || this.error !== null || this.file.write(chunk) || this.isFull) return;
-    this.isFull = true;
-    for (const source of this.sources) source.pause();
-  }
-
-  end(done: (error: Error | null) => void): void {
-    if (this.file === null || this.error !== null) done(this.error);
-    else this.file.end(() => done(this.error));
-  }
-
-  /** The command never began: whoever tries another one makes the log anew. */
-  discard(): void {
-    if (this.file !== null) rmSync(this.path, { force: true });
-    this.file?.destroy();
-    this.file = null;
-  }
-
-  private flow(): void {
-    this.isFull = false;
-    for (const source of this.sources) source.resume();
-  }
-}
-
-/** Whatever lies there, a pipe or a link for instance, is left alone. */
-const NEW_FILE = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-
-/** Keeps the first and the last half of what is added. */
-class Kept {
-  private readonly head = new Blocks();
-  private readonly tail = new Blocks();
-  private readonly half: number;
-  private left = false;
-
-  constructor(limit: number) {
-    this.half = Math.floor(limit / 2);
-  }
-
-  get truncated(): boolean {
-    return this.left || this.tail.bytes > this.half;
-  }
-
-  add(chunk: Buffer): void {
-    const room = Math.max(0, this.half - this.head.bytes);
-    this.head.add(chunk.subarray(0, room));
-    this.tail.add(chunk.subarray(room));
-    if (this.tail.keepLast(this.half)) this.left = true;
-  }
-
-  text(): string {
-    const tail = this.tail.all();
-    const gap = this.truncated ? Buffer.from("\n[… output left out here; the log has all of it …]\n") : Buffer.alloc(0);
-    return Buffer.concat([this.head.all(), gap, tail.subarray(Math.max(0, tail.length - this.half))]).toString("utf8");
-  }
-}
-
-/** Bytes in blocks of one size: a buffer for each letter that a command prints would take a hundred times its room. */
-class Blocks {
-  bytes = 0;
-  private blocks: { data: Buffer; used: number }[] = [];
-
-  add(chunk: Buffer): void {
-    this.bytes += chunk.length;
-    for (let rest = chunk; rest.length > 0;) {
-      let last = this.blocks.at(-1);
-      if (last === undefined || last.used === BLOCK_BYTES) {
-        last = { data: Buffer.allocUnsafe(BLOCK_BYTES), used: 0 };
-        this.blocks.push(last);
-      }
-      const copied = rest.copy(last.data, last.used);
-      last.used += copied;
-      rest = rest.subarray(copied);
-    }
-  }
-
-  /** Lets go of whole blocks that are not among the last so many bytes; true when there were any. */
-  keepLast(bytes: number): boolean {
-    const before = this.bytes;
-    for (let [first] = this.blocks; first !== undefined && this.bytes - first.used >= bytes; [first] = this.blocks) {
-      this.bytes -= first.used;
-      this.blocks.shift();
-    }
-    return this.bytes < before;
-  }
-
-  all(): Buffer {
-    return Buffer.concat(this.blocks.map(({ data, used }) => data.subarray(0, used)));
-  }
-}
-
-/** As much as a pipe gives at once. */
-const BLOCK_BYTES = 64 * 1024;

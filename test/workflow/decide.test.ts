@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decide, describeSender, relevantArtifacts, waysOut } from "../../src/workflow/decide.js";
+import { describeSender } from "../../src/workflow/blockers.js";
+import { decide, relevantArtifacts, waysOut } from "../../src/workflow/decide.js";
 import type {
   ArtifactCondition,
   ArtifactStatus,
