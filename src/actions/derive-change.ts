@@ -59,8 +59,8 @@ async function ready(context: Parameters<NonNullable<Maker["ready"]>>[0]): Promi
   const worktree = await readyWorktree(repository, settings, signal);
   if ("message" in worktree) return false;
   const tree = await writeTree(worktree);
-  const accepted = changeOf(context.accepted);
-  if (accepted !== null) return tree !== accepted.tree;
+  // The same as was accepted before is nothing new; the same as the base is nothing at all, as after a merge that was undone.
+  if (tree === changeOf(context.accepted)?.tree) return false;
   const base = await findBaseBranch(repository, context);
   const start = await mergeBase(worktree.git, base.head, "HEAD");
   return start !== null && tree !== (await treeOf(repository.git, start));

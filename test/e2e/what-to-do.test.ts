@@ -110,4 +110,18 @@ describe("the next action", () => {
       { outcome: "arrived", phase: "review", reason: "plan_review is behind it" },
     ]);
   });
+
+  it("for a change that is begun again after it was undone: the change, and no failed attempt", () => {
+    const cli = makeCli();
+    makeTask(cli, "accept");
+    cli.pawl("answer", "accepted", "--note", "fine");
+    cli.pawl("redo", "revert", "--reason", "broke it");
+    cli.pawl("answer", "revert", "--note", "undo it");
+    expect(cli.pawl("redo", "codegen", "--reason", "once more").code).toBe(0);
+    const { code, error } = refuse(cli, "next");
+    expect(code).toBe(1);
+    expect(error.hint).toContain("make the change in the task's worktree");
+    cli.task().edit("hello.txt", "hello again\n");
+    expect(cli.pawl("next", "--json").json().to).toBe("review");
+  });
 });
