@@ -32,6 +32,12 @@ export interface RoleRun {
 
 export type RoleAgent = (run: RoleRun) => Promise<Failure | "interrupted" | null>;
 
+export async function isDoneByHand(context: TaskContext, role: string): Promise<boolean> {
+  const { agents } = await context.settings();
+  const config = agents[role] ?? agents["default"];
+  return config === undefined || config.use === "human";
+}
+
 /** Refuses before anything is written when nobody is there for the role. */
 export async function agentFor(context: TaskContext, role: string, look: Look): Promise<RoleAgent> {
   const { agents } = await context.settings();

@@ -59,7 +59,7 @@ async function interrupt(context: TaskContext, task: OpenTask, { name, leaves }:
 async function complete(
   context: TaskContext,
   task: OpenTask,
-  { phase, number, attempt }: WorkRun,
+  { phase, number, attempt, by }: WorkRun,
   state: TaskState,
   notes: string[],
   thenNext: boolean,
@@ -71,7 +71,7 @@ async function complete(
   if (step !== null) return step;
   await task.commit(done, {
     type: "run.finished",
-    by: phase.who.kind === "agent" ? phase.who.role : "pawl",
+    by,
     from: phase.name,
     to: phase.name,
     data: finished,

@@ -22,11 +22,10 @@ export function foreignHand(context: TaskContext, artifact: Artifact): Finding |
     const busy = phaseAtWork(taskDirectory(context.workspace, id), came);
     if (busy !== null)
       return {
-        message: `${file} came while an agent was at work on ${busy} of ${id}, so that nobody can tell whose it is`,
+        message: `${file} came while an agent was at work on ${busy} of ${id}, so that nobody can tell whose it is; a person who left it says so: pawl answer @${join(context.dir, file)} ${context.id}`,
         file,
         expected: "an artifact that a run of this phase left, or a person",
         found: "one that anybody may have left",
-        hint: `a person who left it says so: pawl answer @${join(context.dir, file)} ${context.id}`,
       };
   }
   return null;

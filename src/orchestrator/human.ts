@@ -167,7 +167,9 @@ async function decideAnswer(
   payload: EventPayload,
   brought: Brought[],
 ): Promise<Step> {
-  const event: Event = { name: "answer", by: senderOf(context, task.state), payload };
+  // A document may have a human's phase go on by `next`; the answer is what completes it.
+  const asks = context.workflow.transitions.some(({ from, event }) => from === evidence.phase && event === "answer");
+  const event: Event = { name: asks ? "answer" : "next", by: senderOf(context, task.state), payload };
   const decision = decide(context.workflow, evidence, event);
   const unfit = brought.map(({ name }) => evidence.artifacts[name]).find((status) => status?.condition === "invalid");
   if (unfit !== undefined) throw answerRefused(context, unfit);

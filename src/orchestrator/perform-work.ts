@@ -18,6 +18,8 @@ export interface WorkRun {
   attempt: number;
   /** Absolute: where its records go. */
   folder: string;
+  /** Whose work it is. */
+  by: string;
 }
 
 export interface WorkOutcome {

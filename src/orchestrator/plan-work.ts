@@ -7,7 +7,7 @@ import { readPlainFile } from "../task/plain-file.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import type { Artifact, Phase } from "../workflow/types.js";
-import { agentFor, type RoleAgent } from "./agent-for.js";
+import { agentFor, isDoneByHand, type RoleAgent } from "./agent-for.js";
 import type { TaskContext } from "./context.js";
 import { makerContext, type Look } from "./look.js";
 
@@ -32,8 +32,9 @@ export async function planWork(
   };
   if (phase.who.kind !== "agent" && phase.who.kind !== "orchestrator")
     throw new TypeError(`doWork: nobody can be run in ${phase.name}`);
-  // After a run of this visit, what lies in the worktree is what that run left, not a person's work.
-  const mayBeDone = !force && actorOf(task.state, phase.name).tried === 0;
+  // After a run of this visit, what lies in the worktree is what that run left; a person's work only where nobody else is set.
+  const isByHand = phase.who.kind === "agent" && (await isDoneByHand(context, phase.who.role));
+  const mayBeDone = !force && (isByHand || actorOf(task.state, phase.name).tried === 0);
   if (phase.who.kind === "agent" && !(mayBeDone && isLeft(artifacts, look)))
     plan.agent = await agentFor(context, phase.who.role, look);
   const worktree = await prepareWorktree(context, task.state, phase);

@@ -1,5 +1,7 @@
 /** What `next` would do, as a value. `next` does exactly this; `--dry-run` and `status` show it. */
+import { join } from "node:path";
 import { nearest, usage, type Finding } from "../errors.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { loadTask } from "../task/store.js";
 import { answerChoices } from "../workflow/choices.js";
 import { decide, waysOut } from "../workflow/decide.js";
@@ -137,16 +139,24 @@ export function comesAfter(workflow: Workflow, phase: string, other: string): bo
   return names.includes(other) && names.indexOf(phase) > names.indexOf(other);
 }
 
-/** Read from task.md only where pawl.json or the environment speak of humans: most looks can do without. */
+/** task.md is parsed only where somebody speaks of humans: most looks can do without. */
 async function isHumans(context: TaskContext, role: string): Promise<boolean> {
   const { agents = {} } = await context.config();
   const named = [context.workspace.env["PAWL_AGENT"], ...Object.values(agents).map(({ use }) => use)];
-  if (!named.includes(HUMAN)) return false;
+  if (!named.includes(HUMAN) && !mentionsHuman(context)) return false;
   const settings = await context.settings();
   return (settings.agents[role] ?? settings.agents["default"])?.use === HUMAN;
 }
 
 const HUMAN = "human";
+
+function mentionsHuman({ dir }: TaskContext): boolean {
+  try {
+    return /^agent:.*\bhuman\b/m.test(readPlainFile(join(dir, "task.md")).toString("utf8"));
+  } catch {
+    return false; // Whoever needs the file says what is wrong with it.
+  }
+}
 
 /** For names that a person typed. */
 export function requirePhase(context: TaskContext, name: string): void {
@@ -226,6 +236,12 @@ function reasonWithFiles(decision: Decision, artifacts: Record<string, ArtifactS
 
 function answerCommand(workflow: Workflow, phase: string, id: string): string {
   const choices = answerChoices(workflow, phase);
+  const { leaves } = phaseOf(workflow, phase);
+  if (
+    choices.length === 0 &&
+    workflow.artifacts.some(({ name, madeBy }) => leaves.includes(name) && madeBy.kind === HUMAN)
+  )
+    return `pawl form ${id} (or pawl answer @FILE ${id})`;
   return `pawl answer ${choices.length === 0 ? "<choice>" : choices.join("|")} --note "…" ${id}`;
 }
 

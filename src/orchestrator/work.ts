@@ -16,7 +16,7 @@ import { finishWork } from "./finish-work.js";
 import { haltWork } from "./halt-work.js";
 import type { Look } from "./look.js";
 import { performWork, type WorkRun } from "./perform-work.js";
-import { planWork, type WorkPlan } from "./plan-work.js";
+import { planWork } from "./plan-work.js";
 import { phaseOf } from "./suggest.js";
 import type { Step } from "./transition.js";
 import { disturbanceOf, startWatch } from "./watch.js";
@@ -39,12 +39,14 @@ export async function doWork(
   // Before anything is written: a folder of runs that leads elsewhere would take all the records there.
   inTaskDirectory(context, runPath(phase.name, actorOf(task.state, phase.name).runs + 1));
   const plan = await planWork(context, task, look, phase, force);
-  const number = await markStarted(context, task, phase, plan);
+  // A person may have done the agent's work: then pawl only derives what it came to.
+  const by = plan.agent !== null && phase.who.kind === "agent" ? phase.who.role : "pawl";
+  const number = await markStarted(context, task, phase, plan.token, by);
   const folder = join(context.dir, runPath(phase.name, number));
   mkdirSync(folder, { recursive: true });
   // What a crash cut off is tried again, and is no try.
   const attempt = actorOf(task.state, phase.name).attempts + 1;
-  const run: WorkRun = { state: task.state, phase, number, attempt, folder };
+  const run: WorkRun = { state: task.state, phase, number, attempt, folder, by };
   const watch = await startWatch(context, run.state, phase);
   task.close();
 
@@ -63,7 +65,13 @@ export async function doWork(
   }
 }
 
-async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, plan: WorkPlan): Promise<number> {
+async function markStarted(
+  context: TaskContext,
+  task: OpenTask,
+  phase: Phase,
+  token: string,
+  by: string,
+): Promise<number> {
   await task.begin(context.user);
   let state = task.state;
   const number = actorOf(state, phase.name).runs + 1;
@@ -76,13 +84,12 @@ async function markStarted(context: TaskContext, task: OpenTask, phase: Phase, p
       number,
       owner: currentProcess(),
       since: context.now().toISOString(),
-      token: createHash("sha256").update(plan.token).digest("hex"),
+      token: createHash("sha256").update(token).digest("hex"),
     },
   });
   await task.commit(await bindInputs(context, state, phase.leaves), {
     type: "run.started",
-    // A person may have done the agent's work: then pawl only derives what it came to.
-    by: plan.agent !== null && phase.who.kind === "agent" ? phase.who.role : "pawl",
+    by,
     from: phase.name,
     to: phase.name,
     data: { run: number, owner: currentProcess() },

@@ -124,4 +124,63 @@ describe("the next action", () => {
     cli.task().edit("hello.txt", "hello again\n");
     expect(cli.pawl("next", "--json").json().to).toBe("review");
   });
+
+  it("after a failed run, for a person who takes over: the change in the worktree counts", () => {
+    const cli = makeCli();
+    makeTask(cli, "codegen");
+    cli.config({ test: ["true"], agents: { coder: { command: ["true"] } } });
+    expect(cli.pawl("next").code).toBe(4);
+    cli.config({ test: ["true"], agents: { coder: { use: "human" } } });
+    expect(refuse(cli, "next").code).toBe(10);
+    cli.task().edit("hello.txt", "hello\n");
+    expect(cli.pawl("next", "--json").json().to).toBe("review");
+  });
+
+  it("for a task that is a human's by its own task.md: the same from status and next", () => {
+    const cli = makeCli();
+    makeTask(cli);
+    cli.task().write("task.md", "---\ntitle: Say hello\nagent: human\n---\n");
+    expect(suggestion(cli)).toMatchObject({ action: "human", command: "pawl form t1" });
+    expect(refuse(cli, "next").code).toBe(10);
+  });
+
+  it("in a human's phase that goes on by `next`: its artifact, as a form or a file", () => {
+    const cli = makeCli({ git: false, config: {} });
+    cli.write(
+      "system/schemas/verdict.schema.json",
+      '{"type":"object","required":["good"],"properties":{"good":{"type":"boolean"}}}',
+    );
+    cli.write(
+      "system/workflows/approve.md",
+      `---
+workflow: approve
+version: 1
+initial: look
+---
+
+## Phases
+
+| Phase | Who   | Leaves      | For   |
+| ----- | ----- | ----------- | ----- |
+| look  | human | \`verdict\` | fine? |
+| done  |       |             |       |
+
+## Artifacts
+
+| Artifact    | File                  | Schema                  | Made by | Judges |
+| ----------- | --------------------- | ----------------------- | ------- | ------ |
+| \`verdict\` | \`look/verdict.json\` | \`verdict.schema.json\` | human   |        |
+
+## Transitions
+
+| From | Event | By  | When             | Do | To   |
+| ---- | ----- | --- | ---------------- | -- | ---- |
+| look | next  | any | \`verdict.good\` |    | done |
+`,
+    );
+    cli.task().write("task.md", "---\ntitle: Look\nworkflow: approve\n---\n");
+    expect(suggestion(cli)).toMatchObject({ action: "human", command: "pawl form t1 (or pawl answer @FILE t1)" });
+    cli.write("../verdict.json", '{"good": true}');
+    expect(cli.pawl("answer", "@../verdict.json", "--json").json().to).toBe("done");
+  });
 });

@@ -114,7 +114,12 @@ export async function logCommand(call: Invocation): Promise<Report> {
     const text = [...readLog(context, log, LOG_END_BYTES)].join("");
     return { json: { task: context.id, ...log, text }, text: () => "" };
   }
-  for (const piece of readLog(context, log)) call.io.out(piece);
+  let printed = false;
+  for (const piece of readLog(context, log)) {
+    call.io.out(piece);
+    printed ||= piece !== "";
+  }
+  if (!printed) call.io.err(`run ${log.run} of ${log.phase} printed nothing\n`);
   return { json: undefined, text: () => "" };
 }
 

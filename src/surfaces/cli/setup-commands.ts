@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { usage } from "../../errors.js";
 import type { Invocation, Report } from "./invocation.js";
 
@@ -79,9 +80,15 @@ export async function recordCommand(call: Invocation): Promise<Report> {
       [
         `${style.green("recorded:")} ${runs.length} runs of ${context.id} in ${dir}`,
         ...needed,
-        `  ${style.cyan("next:")} pawl next --auto, there`,
+        `  ${style.cyan("next:")} ${replayCommand(dir)}`,
       ].join("\n"),
   };
+}
+
+/** A task is found by its workspace, two directories above it. */
+function replayCommand(dir: string): string {
+  if (basename(dirname(dir)) === "tasks") return `pawl next --auto --dir ${dirname(dirname(dir))} ${basename(dir)}`;
+  return `put ${dir} into tasks/ of a workspace, then pawl next --auto ${basename(dir)} there`;
 }
 
 export async function demoCommand(call: Invocation): Promise<Report> {

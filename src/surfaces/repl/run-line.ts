@@ -80,7 +80,9 @@ async function runCommand(session: Session, request: CommandRequest, line: strin
     const directory = call.text("dir");
     if (directory !== undefined && !argv.some((word) => word.startsWith("--dir=")))
       argv.splice(complete.path.length, 0, `--dir=${directory}`);
-    const code = await quietly(session, (io) => main(argv, { ...io, recorded: () => (recorded = true) }), `/${name}`);
+    // A form asks by itself: a spinner would be drawn over its questions.
+    const label = name === "form" ? undefined : `/${name}`;
+    const code = await quietly(session, (io) => main(argv, { ...io, recorded: () => (recorded = true) }), label);
     if (name === "new" && code === 0) {
       // The new task's transcript begins with it.
       recorded = true;
