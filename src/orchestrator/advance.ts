@@ -1,13 +1,13 @@
 /** `next`: one step of a task. Its phase is completed, the way that the evidence opens is taken, and there it stands. */
 import { halted, interrupted, invalid, refused } from "../errors.js";
 import type { OpenTask } from "../task/store.js";
-import { decide, waysOut } from "../workflow/decide.js";
+import { waysOut } from "../workflow/decide.js";
 import type { Refusal } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
-import { senderOf } from "./sender.js";
+import { decideNext } from "./decide-next.js";
 import { inSession, lookReady } from "./session.js";
-import { comesAfter, nextEvent, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
+import { comesAfter, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
 import { carryOut, type Step } from "./transition.js";
 import { doWork } from "./work.js";
 
@@ -27,16 +27,14 @@ export function advance(context: TaskContext): Promise<Step> {
 
 /** The transition that `next` makes; refused when the evidence opens none. */
 async function takeNext(context: TaskContext, task: OpenTask, look: Look): Promise<Step> {
-  const event = { ...nextEvent(), by: senderOf(context, task.state) };
-  const decision = decide(context.workflow, look.evidence, event);
+  const { event, decision } = decideNext(context, look.state, look.evidence);
   if (decision.kind === "refusal") throw refusalError(context, decision);
   return carryOut(context, task, decision, event, look.evidence);
 }
 
 /** The same, but only into the phase that is wanted. */
 export async function enterNext(context: TaskContext, task: OpenTask, look: Look, wanted: string): Promise<Step> {
-  const event = { ...nextEvent(), by: senderOf(context, task.state) };
-  const decision = decide(context.workflow, look.evidence, event);
+  const { event, decision } = decideNext(context, look.state, look.evidence);
   if (decision.kind === "decision" && decision.to === wanted)
     return carryOut(context, task, decision, event, look.evidence);
   const why = decision.kind === "decision" ? `what follows is ${decision.to}` : decision.reason;

@@ -10,6 +10,7 @@ import { findSystemFile, packageRoot } from "../system/locate.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { ArtifactStatus, Phase } from "../workflow/types.js";
 import { milliseconds } from "../workspace/config.js";
+import { agentOf } from "../workspace/settings.js";
 import { worktreeDirectory } from "../workspace/workspace.js";
 import type { TaskContext } from "./context.js";
 import { describeFinding, type Failure } from "./failure.js";
@@ -33,15 +34,13 @@ export interface RoleRun {
 export type RoleAgent = (run: RoleRun) => Promise<Failure | "interrupted" | null>;
 
 export async function isDoneByHand(context: TaskContext, role: string): Promise<boolean> {
-  const { agents } = await context.settings();
-  const config = agents[role] ?? agents["default"];
+  const config = agentOf(await context.settings(), role);
   return config === undefined || config.use === "human";
 }
 
 /** Refuses before anything is written when nobody is there for the role. */
 export async function agentFor(context: TaskContext, role: string, look: Look): Promise<RoleAgent> {
-  const { agents } = await context.settings();
-  const config = agents[role] ?? agents["default"];
+  const config = agentOf(await context.settings(), role);
   if (config === undefined || config.use === "human") throw noAgent(context, role, look, config?.use);
   const { use, command } = config;
   const spec = await resolveAgent(

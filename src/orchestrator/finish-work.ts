@@ -4,15 +4,14 @@ import { interrupted } from "../errors.js";
 import { writeFileDurably } from "../task/atomic-file.js";
 import { withActor, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
-import { decide, relevantArtifacts } from "../workflow/decide.js";
+import { relevantArtifacts } from "../workflow/decide.js";
 import type { Decision, Phase } from "../workflow/types.js";
 import { inTaskDirectory, putAway, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFailure, failWork } from "./fail-work.js";
 import { evidenceFor, toEvidence } from "./look.js";
 import type { WorkOutcome, WorkRun } from "./perform-work.js";
-import { senderOf } from "./sender.js";
-import { nextEvent } from "./suggest.js";
+import { decideNext } from "./decide-next.js";
 import { carryOut, type Step } from "./transition.js";
 
 export async function finishWork(
@@ -99,8 +98,7 @@ async function takeAlong(
 ): Promise<Step | null> {
   const statuses = await evidenceFor(context, base, relevantArtifacts(context.workflow, base.phase));
   const evidence = await toEvidence(context, base, statuses);
-  const event = { ...nextEvent(), by: senderOf(context, base) };
-  const decision = decide(context.workflow, evidence, event);
+  const { event, decision } = decideNext(context, base, evidence);
   if (decision.kind === "refusal" || (await reachesOutside(decision))) return null;
   const before = task.state;
   try {

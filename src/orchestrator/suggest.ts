@@ -144,8 +144,8 @@ async function isHumans(context: TaskContext, role: string): Promise<boolean> {
   const { agents = {} } = await context.config();
   const named = [context.workspace.env["PAWL_AGENT"], ...Object.values(agents).map(({ use }) => use)];
   if (!named.includes(HUMAN) && !mentionsHuman(context)) return false;
-  const settings = await context.settings();
-  return (settings.agents[role] ?? settings.agents["default"])?.use === HUMAN;
+  const { agentOf } = await import("../workspace/settings.js");
+  return agentOf(await context.settings(), role)?.use === HUMAN;
 }
 
 const HUMAN = "human";

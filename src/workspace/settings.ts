@@ -41,6 +41,11 @@ export function resolveSettings(
   };
 }
 
+/** Who does a role's work; undefined where nobody is set. */
+export function agentOf({ agents }: Pick<ResolvedSettings, "agents">, role: string): AgentConfig | undefined {
+  return agents[role] ?? agents["default"];
+}
+
 /** An agent that the environment or the task names serves every role. */
 function agentsOf(named: string | undefined, config: Config): Record<string, AgentConfig> {
   return named === undefined || named === "" ? (config.agents ?? {}) : { default: { use: named } };
