@@ -77,6 +77,12 @@ replace(
   }),
 );
 
+// The protocol's library is for one command alone: no other has to read it.
+replace(
+  "mcp.cjs",
+  await bundle({ ...asCommonJs, entryPoints: ["src/surfaces/mcp/serve.ts"], minify: true, legalComments: "none" }),
+);
+
 const tools = { exports: {} };
 const source = await bundle({ ...asCommonJs, entryPoints: ["scripts/build-tools.ts"] });
 new Function("require", "module", "exports", "__filename", source)(

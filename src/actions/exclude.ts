@@ -10,15 +10,24 @@ export async function excludeFromGit(repository: Repository, worktree: string): 
   if (repository.bare) return;
   const inside = relative(await realPath(repository.path), await realPath(worktree));
   if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`)) return;
-  const pattern = patternFor(inside.split(sep));
+  await excludePatterns(repository, [patternFor(inside.split(sep))]);
+}
+
+/** Each pattern once, in `info/exclude`. */
+export async function excludePatterns(
+  repository: Pick<Repository, "commonDir">,
+  patterns: readonly string[],
+): Promise<void> {
   const file = join(repository.commonDir, "info", "exclude");
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return "";
     throw error;
   });
-  if (text.split(/\r?\n/).includes(pattern)) return;
+  const known = text.split(/\r?\n/);
+  const missing = patterns.filter((pattern) => !known.includes(pattern));
+  if (missing.length === 0) return;
   await mkdir(dirname(file), { recursive: true });
-  await appendFile(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${pattern}\n`);
+  await appendFile(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
 }
 
 function patternFor(parts: string[]): string {

@@ -1,19 +1,19 @@
 /** The project's own test commands, run by pawl, and the report that no agent can write. */
-import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { interrupted, refused, type Finding } from "../errors.js";
-import { run, type RunResult } from "../process/run.js";
+import type { RunResult } from "../process/run.js";
 import { maskSecrets } from "../task/mask.js";
 import { acceptedChange } from "./evidence.js";
 import { objectOf } from "./git-record.js";
-import { resolveCommit, withoutGitLocation } from "./git.js";
+import { resolveCommit } from "./git.js";
 import { ABOUT } from "./names.js";
 import { openRepository, type Repository } from "./repository.js";
+import { runShell } from "./shell.js";
 import { takeSnapshot, type Snapshot } from "./snapshot.js";
 import { parseTestCounts, type TestCounts } from "./test-counts.js";
 import { restoreWorktree } from "./test-leftovers.js";
-import type { Made, Maker, MakerContext, TaskSettings } from "./types.js";
+import type { Made, Maker, MakerContext } from "./types.js";
 
 export const runTests: Maker = { name: "run-tests", about: ABOUT["run-tests"], make, check };
 
@@ -90,7 +90,18 @@ async function runSuite(context: MakerContext, cwd: string, command: string, log
   const logFile = join(context.runDir, log);
   // An earlier command may have put something in its place; a pipe would wait for a reader for ever.
   await rm(logFile, { recursive: true, force: true });
-  const { result, end } = await runShell(context, cwd, command, logFile);
+  // The end of the output is kept as it comes: what lies at the log's place afterwards is up to the command.
+  let end = "";
+  const result = await runShell(command, {
+    settings: context.settings,
+    phase: "test",
+    cwd,
+    logFile,
+    signal: context.signal,
+    onOutput: (text) => {
+      end = (end + text).slice(-END_CHARACTERS);
+    },
+  });
   if (result.outcome === "interrupted") throw interrupted(`interrupted while the tests ran: ${command}`);
   const output = result.error ?? end;
   const tests = parseTestCounts(output);
@@ -104,40 +115,6 @@ async function runSuite(context: MakerContext, cwd: string, command: string, log
     // Masked first: of a secret that is cut in two, the rest would not be known for one.
     output_tail: maskSecrets(output, context.settings.env).slice(-TAIL_CHARACTERS),
     ...(tests === null ? {} : { tests }),
-  };
-}
-
-/** The end of the output is kept as it comes: what lies at the log's place afterwards is up to the command. */
-async function runShell(
-  context: MakerContext,
-  cwd: string,
-  command: string,
-  logFile: string,
-): Promise<{ result: RunResult; end: string }> {
-  let end = "";
-  const options = {
-    cwd,
-    env: testEnvironment(context.settings),
-    timeoutMs: context.settings.testTimeoutMs,
-    logFile,
-    onOutput: (text: string) => {
-      end = (end + text).slice(-END_CHARACTERS);
-    },
-    marker: "PAWL_TOKEN",
-    ...(context.signal === undefined ? {} : { signal: context.signal }),
-  };
-  const result = await run(["bash", "-c", command], options);
-  return { result: result.outcome === "not-found" ? await run(["sh", "-c", command], options) : result, end };
-}
-
-/** The commands run what an agent wrote. A token that fits no run says that they are no human who could answer. */
-function testEnvironment(settings: TaskSettings): Record<string, string> {
-  return {
-    ...withoutGitLocation(settings.env),
-    PAWL_TASK: settings.id,
-    PAWL_TASK_DIR: settings.dir,
-    PAWL_PHASE: "test",
-    PAWL_TOKEN: randomBytes(32).toString("hex"),
   };
 }
 

@@ -19,6 +19,12 @@ export interface TaskSettings {
   /** Shell command lines. */
   test: string[];
   testTimeoutMs: number;
+  /** The project's full check, a shell command line. */
+  preflight: string;
+  /** Hold a RED step's failure and a GREEN step's tests against what a cheat or a slip would look like. */
+  verifyRed: boolean;
+  /** The document that lists the pull requests, relative to the repository. */
+  masterPlan: string;
   /** Environment for git and for the project's own commands. */
   env: Record<string, string>;
 }
@@ -54,6 +60,8 @@ export interface ActionResult {
 export interface StatePatch {
   waiting?: string | null;
   resetVisits?: boolean;
+  /** What was tried in the phase failed: it counts among the failures of the present visit. */
+  failed?: boolean;
   /** Artifacts to put away, so that the phase makes them anew; "*" stands for all that the phase leaves. */
   archive?: string[];
   counters?: Record<string, number>;

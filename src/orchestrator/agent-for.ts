@@ -56,8 +56,8 @@ export async function agentFor(context: TaskContext, role: string, look: Look): 
   // Made now, that of a repair too: a slot that nobody fills is no attempt of the agent's.
   const phase = phaseOf(context.workflow, look.state.phase);
   const attempt = actorOf(look.state, phase.name).attempts + 1;
-  const prompt = fill(context, role, await promptSlots(context, look.state, phase, attempt));
-  if (spec.repairs > 0) fill(context, REPAIR, noRepair(prompt));
+  const prompt = fillRole(context, role, await promptSlots(context, look.state, phase, attempt));
+  if (spec.repairs > 0) fillRole(context, REPAIR, noRepair(prompt));
   context.beforeRun?.();
   return (run) => runRole(context, role, spec, prompt, run);
 }
@@ -144,7 +144,7 @@ function repairPrompt(
   });
   const own = agentArtifacts(context, phase);
   const write = `Write ${Object.values(own).join(" and ")} anew, then stop.`;
-  return fill(context, REPAIR, {
+  return fillRole(context, REPAIR, {
     ...noRepair(run.prompt),
     refused: kept.join(" and "),
     findings: statuses
@@ -189,7 +189,8 @@ function failureOf(result: AgentResult, left: ArtifactStatus[]): Failure | null 
   return { kind: "invalid-artifact", summary: what, findings };
 }
 
-function fill(context: TaskContext, name: string, slots: Record<string, string>): string {
+/** The prompt of a role, or another file beside them. */
+export function fillRole(context: TaskContext, name: string, slots: Record<string, string>): string {
   const file = findSystemFile("agents", `${name}.md`, context.workspace.root);
   if (file === undefined) {
     throw invalid(`there is no prompt for the role ${name}`, {

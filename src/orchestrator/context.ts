@@ -1,10 +1,11 @@
 /** What every use case needs to know: the workspace, who asks, and, for one task, its workflow and settings. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { invalid, messageOf, PawlError } from "../errors.js";
-import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
+import { DEFAULT_WORKFLOW, loadWorkflow, PULL_WORKFLOW } from "../system/workflows.js";
 import { validatorFor } from "../system/schemas.js";
 import type { Validate } from "../task/artifact.js";
+import { recordsDirectory } from "../task/paths.js";
 import { readPlainFile } from "../task/plain-file.js";
 import type { TaskFile } from "../task/task-file.js";
 import { appendTranscript, type TranscriptEntry } from "../task/transcript.js";
@@ -12,7 +13,14 @@ import type { Workflow } from "../workflow/types.js";
 import type { Config } from "../workspace/config.js";
 import type { ResolvedSettings } from "../workspace/settings.js";
 import type { Step } from "./transition.js";
-import { resolveTask, taskDirectory, type Workspace } from "../workspace/workspace.js";
+import {
+  directoryWith,
+  makePrivateDirectory,
+  resolveTask,
+  taskDirectory,
+  taskHere,
+  type Workspace,
+} from "../workspace/workspace.js";
 
 export interface Engine {
   workspace: Workspace;
@@ -38,6 +46,8 @@ export interface TaskContext extends Engine {
 }
 
 export async function openContext(engine: Engine, named?: string): Promise<TaskContext> {
+  const work = await findWork(engine, named);
+  if (work !== null) return work;
   const id = resolveTask(engine.workspace, named);
   const dir = taskDirectory(engine.workspace, id);
   const { root, env } = engine.workspace;
@@ -66,6 +76,42 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
     notices: [],
     config: loadConfig,
     settings: loadSettings,
+  };
+}
+
+/** The work that goes on in this directory, or one above, where that is meant; null where a task of the workspace is. */
+async function findWork(engine: Engine, named: string | undefined): Promise<TaskContext | null> {
+  if ((named ?? taskHere(engine.workspace) ?? PULL_WORKFLOW) !== PULL_WORKFLOW) return null;
+  const workflow = await loadWorkflow(PULL_WORKFLOW, engine.workspace.root);
+  const directory = directoryWith(engine.workspace, workflow.state.file);
+  return directory === undefined ? null : openWork(engine, directory, workflow);
+}
+
+/** Work in a directory: its state lies there, its records below. The directory is its own workspace. */
+export function openWork(engine: Engine, directory: string, workflow: Workflow): TaskContext {
+  const workspace: Workspace = { ...engine.workspace, root: directory };
+  const dir = recordsDirectory(directory, workflow.name);
+  const id = workflow.name;
+  makePrivateDirectory(directory);
+  mkdirSync(dir, { recursive: true });
+  let config: Promise<Config> | undefined;
+  const loadConfig = (): Promise<Config> =>
+    (config ??= import("../workspace/config.js").then(({ readConfig }) => readConfig(directory, workspace.env)));
+  return {
+    ...engine,
+    workspace,
+    id,
+    dir,
+    workflow,
+    validate: validatorFor(directory),
+    notices: [],
+    config: loadConfig,
+    settings: async () => {
+      const { resolveSettings } = await import("../workspace/settings.js");
+      const repo = existsSync(join(directory, ".git")) ? directory : null;
+      const resolved = resolveSettings(workspace, await loadConfig(), id, null);
+      return { ...resolved, dir, repo, worktree: directory, branch: "" };
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { inputHashes } from "../task/evidence.js";
 import {
   actorOf,
   newActor,
+  withActor,
   withOverride,
   type ActorStatus,
   type EvidenceRecord,
@@ -55,6 +56,8 @@ export async function applyPatch(
 ): Promise<TaskState> {
   let next = state;
   if (patch.resetVisits === true) next = resetVisits(next, decision);
+  if (patch.failed === true)
+    next = withActor(next, decision.from, { failures: actorOf(next, decision.from).failures + 1 });
   if (patch.waiting !== undefined) {
     next = {
       ...next,

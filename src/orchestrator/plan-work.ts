@@ -17,6 +17,11 @@ export interface WorkPlan {
   token: string;
 }
 
+interface Prepared {
+  fields: Record<string, unknown>;
+  notes: string[];
+}
+
 export async function planWork(
   context: TaskContext,
   task: OpenTask,
@@ -41,18 +46,21 @@ export async function planWork(
   const state = { ...task.state, fields: { ...task.state.fields, ...worktree?.fields } };
   if (phase.who.kind === "agent" && plan.agent === null && !(await isReady(context, state, artifacts, look)))
     plan.agent = await agentFor(context, phase.who.role, look);
-  if (worktree !== null) {
-    await task.begin(context.user);
-    await task.commit(
-      { ...task.state, fields: state.fields },
-      {
-        type: "worktree.prepared",
-        by: "pawl",
-        data: { notes: worktree.notes },
-      },
-    );
-  }
+  await recordWorktree(context, task, worktree);
   return plan;
+}
+
+/** For whoever works there without being started by pawl. */
+export async function ensureWorktree(context: TaskContext, task: OpenTask, phase: Phase): Promise<void> {
+  await recordWorktree(context, task, await prepareWorktree(context, task.state, phase));
+}
+
+async function recordWorktree(context: TaskContext, task: OpenTask, worktree: Prepared | null): Promise<void> {
+  if (worktree === null) return;
+  await task.begin(context.user);
+  const fields = { ...task.state.fields, ...worktree.fields };
+  const data = { notes: worktree.notes };
+  await task.commit({ ...task.state, fields }, { type: "worktree.prepared", by: "pawl", data });
 }
 
 /** The agent is spared when everything it would leave is there … */
@@ -75,11 +83,7 @@ async function isReady(context: TaskContext, state: TaskState, artifacts: Artifa
 }
 
 /** With a repository, whoever works for a task works in its own worktree. Safe to repeat; null when there is nothing to do. */
-async function prepareWorktree(
-  context: TaskContext,
-  state: TaskState,
-  phase: Phase,
-): Promise<{ fields: Record<string, unknown>; notes: string[] } | null> {
+async function prepareWorktree(context: TaskContext, state: TaskState, phase: Phase): Promise<Prepared | null> {
   const settings = await context.settings();
   if (settings.repo === null || (state.fields["git"] !== undefined && existsSync(settings.worktree))) return null;
   const action = await actions.get("prepare-worktree")?.load();

@@ -8,6 +8,7 @@ import { writeFileDurably } from "../task/atomic-file.js";
 import { checkWorkflow, type CheckFinding, type Known } from "../workflow/check.js";
 import { readWorkflow, type ParsedWorkflow } from "../workflow/parse-workflow.js";
 import type { Engine } from "./context.js";
+import { TOOL_NAMES } from "./tools/definitions.js";
 
 export interface ListedWorkflow {
   name: string;
@@ -87,12 +88,13 @@ function read(text: string, file: string): ParsedWorkflow {
 /** The prompt for mending an artifact: every role's, and none of its own. */
 const REPAIR = "repair";
 
-/** What the use cases send: `advance`, `answer`, `resume`, and work that failed. Override and redo are no rows of a table. */
+/** What the use cases send: `advance`, `answer`, `resume`, work that failed, and an agent's tools. Override and redo are no rows of a table. */
 const EVENTS: Known["events"] = [
   { name: "next", by: ["human", "agent"] },
   { name: "answer", by: ["human"] },
   { name: "resume", by: ["human"] },
   { name: "fail", by: ["pawl"] },
+  ...TOOL_NAMES.map((name): Known["events"][number] => ({ name, by: ["human", "agent"] })),
 ];
 
 function knownNames(engine: Engine): Known {

@@ -12,9 +12,9 @@ import { lookAt, type Look } from "./look.js";
 /**
  * `advance`: a transition is open. `work`: the phase's own work has to be done (again). `human`: somebody has to decide.
  * `redo`: an earlier phase has to be done again. `mend`: an artifact is malformed. `stuck`: no row fits the evidence.
- * `busy`: another pawl is at it. `none`: the end.
+ * `pull`: an agent asks for its work with its tools. `busy`: another pawl is at it. `none`: the end.
  */
-export type SuggestedAction = "advance" | "work" | "human" | "redo" | "mend" | "stuck" | "busy" | "none";
+export type SuggestedAction = "advance" | "work" | "human" | "pull" | "redo" | "mend" | "stuck" | "busy" | "none";
 
 export interface Suggestion {
   task: string;
@@ -113,14 +113,24 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
   const ground = brokenGround(id, workflow, phase, look);
   if (ground !== null) return { ...base, ...ground };
   if (phase.who.kind === "human") {
+    const events = eventsOf(workflow, phase.name);
+    const resumes = events.includes("resume") && !events.includes("answer") && !events.includes("next");
     return {
       ...base,
       action: "human",
       reason: `${phase.name} is a human's: ${phase.purpose}`,
-      command: answerCommand(workflow, phase.name, id),
+      command: resumes ? `pawl resume --note "…" ${id}` : answerCommand(workflow, phase.name, id),
     };
   }
+  if (eventsOf(workflow, phase.name).includes("get_task")) {
+    const reason = `an agent pulls its work here: ${phase.purpose}`;
+    return { ...base, action: "pull", reason, command: "pawl tool get_task" };
+  }
   return { ...base, ...suggestRepair(id, workflow, phase, look, decision) };
+}
+
+function eventsOf(workflow: Workflow, phase: string): string[] {
+  return workflow.transitions.filter(({ from }) => from === phase).map(({ event }) => event);
 }
 
 export function nextEvent(): Event {

@@ -39,7 +39,7 @@ export async function carryOut(
   evidence: Evidence,
   { brought = [], base, data = {} }: { brought?: Brought[]; base?: TaskState; data?: Record<string, unknown> } = {},
 ): Promise<Step> {
-  const results = await runActions(context, task.state, decision, event, evidence);
+  const results = await runActions(context, base ?? task.state, decision, event, evidence);
   const notes = results.flatMap((result) => result.notes ?? []);
   const patch = mergePatches(results);
   const made = {

@@ -23,6 +23,8 @@ export interface RunOptions {
   logFile?: string;
   /** How much of the output is kept in memory, for each stream: its beginning and its end. */
   keepBytes?: number;
+  /** Keep both streams as one text too, in the order in which they came. */
+  together?: boolean;
   /** Called with each chunk as it arrives. */
   onOutput?: (text: string) => void;
 }
@@ -37,6 +39,8 @@ export interface RunResult {
   signal: string | null;
   stdout: string;
   stderr: string;
+  /** Both streams as they came, where that was asked for. */
+  output?: string;
   /** True where `stdout` or `stderr` lost its middle. */
   truncated: boolean;
   durationMs: number;
@@ -59,6 +63,7 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
   const keep = options.keepBytes ?? KEEP_BYTES;
   const stdout = new Kept(keep);
   const stderr = new Kept(keep);
+  const both = options.together === true ? new Kept(keep) : undefined;
 
   return new Promise((resolve) => {
     // Before the command begins: it can write where its log is, and could put something in its place.
@@ -93,6 +98,7 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
 
     const take = (kept: Kept) => (chunk: Buffer) => {
       kept.add(chunk);
+      both?.add(chunk);
       log?.write(chunk);
       options.onOutput?.(chunk.toString("utf8"));
     };
@@ -120,7 +126,8 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
         ...end,
         stdout: stdout.text(),
         stderr: stderr.text(),
-        truncated: stdout.truncated || stderr.truncated,
+        ...(both === undefined ? {} : { output: both.text() }),
+        truncated: stdout.truncated || stderr.truncated || both?.truncated === true,
         durationMs: Math.round(performance.now() - started),
       };
       if (log === undefined) resolve(result);

@@ -7,6 +7,8 @@ import type { Workflow } from "../workflow/types.js";
 import { findSystemFile, listSystemFiles, packageRoot, type SystemFile } from "./locate.js";
 
 export const DEFAULT_WORKFLOW = "global-state-machine";
+/** The workflow of an agent that pulls its work in a directory, for no task of a workspace. */
+export const PULL_WORKFLOW = "tool-gated-tdd";
 
 export function listWorkflows(workspace: string): SystemFile[] {
   return listSystemFiles("workflows", ".md", workspace);

@@ -1,7 +1,22 @@
 /** Paths inside a task directory. Nothing that a document, an agent or a user names may lead out of it. */
 import { lstatSync } from "node:fs";
-import { isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { codeOf, usage, type Finding } from "../errors.js";
+import type { Workflow } from "../workflow/types.js";
+
+/** Where the records of work in a directory are; that directory is found from there again. */
+export function recordsDirectory(work: string, workflow: string): string {
+  return join(work, ".pawl", workflow);
+}
+
+/** Where the state file of a task lies: in its directory, or in the directory that it works in. */
+export function stateDirectory(directory: string, { state }: Pick<Workflow, "state">): string {
+  return state.at === "work" ? dirname(dirname(directory)) : directory;
+}
+
+export function stateFile(directory: string, workflow: Pick<Workflow, "state">): string {
+  return join(stateDirectory(directory, workflow), workflow.state.file);
+}
 
 /**
  * What an id may not be, and why. It names a directory and, behind `pawl/`, a branch: the last rules are those of

@@ -6,7 +6,7 @@
  * refused and left as it is, until a human adopts it.
  */
 import { existsSync, readdirSync, renameSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { invalid } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
@@ -18,7 +18,7 @@ import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type 
 import { clearLitter } from "./litter.js";
 import { acquireLock, type Lock } from "./lock.js";
 import { maskSecrets, maskTexts } from "./mask.js";
-import { resolveInside } from "./paths.js";
+import { resolveInside, stateDirectory, stateFile } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
 import { formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
 import { MAX_BYTES } from "./strict-json.js";
@@ -96,7 +96,7 @@ export async function openTask(
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const loaded = loadTask(directory, workflow);
-    clearLitter(directory, workflow.state.file);
+    clearLitter(stateDirectory(directory, workflow), workflow.state.file);
     if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
     for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
     return new OpenTask(directory, workflow, now, lock, loaded, environment);
@@ -121,6 +121,11 @@ export class OpenTask {
   ) {
     this.state = loaded.state;
     this.bytes = loaded.bytes;
+  }
+
+  /** What was there when the task was opened. */
+  get origin(): LoadedTask["origin"] {
+    return this.loaded.origin;
   }
 
   /** Puts a task that pawl has not seen before on record. */
@@ -174,7 +179,7 @@ export class OpenTask {
   private async write(state: TaskState): Promise<void> {
     const text = formatState(state, this.workflow);
     requireReadable(text, this.workflow);
-    await writeFileDurably(join(this.directory, this.workflow.state.file), text);
+    await writeFileDurably(stateFile(this.directory, this.workflow), text);
     this.state = state;
     this.bytes = sha256(text);
   }
@@ -203,7 +208,7 @@ export async function adoptTask(
   requireTranscript(directory);
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
-    const file = join(directory, workflow.state.file);
+    const file = stateFile(directory, workflow);
     const content = readState(directory, workflow);
     const { torn } = readTail(join(directory, HISTORY_FILE));
     const history = readHistory(join(directory, HISTORY_FILE));
@@ -211,7 +216,7 @@ export async function adoptTask(
     let kept: string | null = null;
     if (content !== null && about.foundPhase === null) {
       kept = freeName(file);
-      renameSync(file, join(directory, kept));
+      renameSync(file, join(dirname(file), kept));
     }
     // A torn line stays where it is; the next event begins on a line of its own.
     if (torn.length > 0) await appendDurably(lock.fd, Buffer.from("\n"));
@@ -244,7 +249,7 @@ export async function adoptTask(
 /** The state file's bytes; null when there is none. */
 function readState(directory: string, workflow: Workflow): Buffer | null {
   const { file } = workflow.state;
-  const place = resolveInside(directory, file);
+  const place = resolveInside(stateDirectory(directory, workflow), file);
   if ("error" in place) throw invalid(place.error.message, { findings: [place.error], hint: place.error.hint ?? "" });
   return readIfThere(place.path, MAX_BYTES, NO_LINK);
 }

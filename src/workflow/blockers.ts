@@ -116,7 +116,7 @@ export function contextFor(
     limits: toCel(evidence.limits),
     failures: toCel(evidence.failures),
     waiting: evidence.waiting !== null,
-    event: toCel(event.payload),
+    event: toCel(mentioned(event.payload, "event", references)),
     state: toCel(evidence.state),
   };
   for (const [name = ""] of references) {
@@ -124,6 +124,13 @@ export function contextFor(
     if (status?.condition === "ok") context[name] = toCel(status.data);
   }
   return context;
+}
+
+/** The parts of a value that are read by name; all of it where it is read as a whole. */
+function mentioned(value: Record<string, unknown>, name: string, references: string[][]): Record<string, unknown> {
+  const paths = references.filter(([first]) => first === name);
+  if (paths.some(({ length }) => length === 1)) return value;
+  return Object.fromEntries(paths.flatMap(([, key = ""]) => (Object.hasOwn(value, key) ? [[key, value[key]]] : [])));
 }
 
 /** The artifacts that a row's condition mentions. */

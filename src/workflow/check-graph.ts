@@ -6,7 +6,8 @@ import type { Phase, Workflow } from "./types.js";
 export function* checkGraph(workflow: Workflow): Generator<CheckFinding> {
   const reached = reachablePhases(workflow);
   const ends = workflow.phases.filter(isTerminal).map(({ name }) => name);
-  if (ends.length === 0 && workflow.phases.length > 0) {
+  // Work in a directory goes on with what comes next, for as long as there is something; a task is done one day.
+  if (ends.length === 0 && workflow.phases.length > 0 && workflow.state.at !== "work") {
     yield errorAt(workflow, workflow.phases[0]?.line ?? 1, "no-end", "the workflow has no terminal phase", {
       expected: "a phase with nothing under Who",
       found: "none",

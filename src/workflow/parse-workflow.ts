@@ -110,11 +110,8 @@ class Reader {
     const limits = this.field("limits", "a map of names to whole numbers", asLimits, {}, {});
     const state = this.field(
       "state",
-      "`{ file: …, field: … }`",
-      (value) => {
-        const { file, field } = (value ?? {}) as Record<string, unknown>;
-        return typeof file === "string" && typeof field === "string" ? { file, field } : undefined;
-      },
+      "`{ file: …, field: … }`, and `at: work` for a file in the directory that is worked in",
+      asStatePlace,
       { file: "state.json", field: "phase" },
       { file: "state.json", field: "phase" },
     );
@@ -373,6 +370,13 @@ function actionCalls(cell: Cell): ActionCall[] {
     const [name = "", ...args] = call.split(/\s+/);
     return { name, args };
   });
+}
+
+function asStatePlace(value: unknown): Workflow["state"] | undefined {
+  const { file, field, at, ...more } = (value ?? {}) as Record<string, unknown>;
+  if (typeof file !== "string" || typeof field !== "string" || Object.keys(more).length > 0) return undefined;
+  if (at === undefined) return { file, field };
+  return at === "work" ? { file, field, at } : undefined;
 }
 
 function asLimits(value: unknown): Record<string, number> | undefined {

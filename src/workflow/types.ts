@@ -10,7 +10,7 @@ export interface Workflow {
   /** SHA-256 of the document's text. */
   hash: string;
   /** Where a task of this workflow keeps its phase. */
-  state: { file: string; field: string };
+  state: StatePlace;
   initial: string;
   limits: Record<string, number>;
   /** Line of each key of the front matter; `limits.NAME` for each limit. */
@@ -22,6 +22,16 @@ export interface Workflow {
   transitions: Transition[];
   /** Edges of the state diagram, when the document has one. */
   diagram: Diagram | null;
+}
+
+export interface StatePlace {
+  file: string;
+  field: string;
+  /**
+   * `work`: the task is whatever goes on in one directory. The file lies in that directory, and pawl's records below it, in
+   * `.pawl/<workflow>`. Absent: in the task directory.
+   */
+  at?: "work";
 }
 
 export type Worker =

@@ -21,6 +21,8 @@ export interface Config {
   test?: string[];
   testTimeout?: string;
   preflight?: string;
+  verifyRed?: boolean;
+  masterPlan?: string;
   agents?: Record<string, AgentConfig>;
   notify?: string[];
   limits?: Record<string, number>;

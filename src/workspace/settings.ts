@@ -12,6 +12,8 @@ export interface ResolvedSettings extends TaskSettings {
 }
 
 const TEST_TIMEOUT = "15m";
+const PREFLIGHT = "npm run preflight";
+const MASTER_PLAN = "docs/Plan_Doc/Active_Plan.md";
 
 export function resolveSettings(
   workspace: Workspace,
@@ -36,6 +38,9 @@ export function resolveSettings(
     branch: `pawl/${id}`,
     test: task?.test ?? config.test ?? [],
     testTimeoutMs: milliseconds(config.testTimeout ?? TEST_TIMEOUT),
+    preflight: config.preflight ?? PREFLIGHT,
+    verifyRed: config.verifyRed ?? true,
+    masterPlan: config.masterPlan ?? MASTER_PLAN,
     env,
     agents: agentsOf(workspace.env["PAWL_AGENT"] ?? task?.agent, config),
   };

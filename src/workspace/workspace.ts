@@ -69,7 +69,7 @@ export function listTaskIds(workspace: Workspace): string[] {
 /** The task that is meant: named, or the one of this directory, the only one, or the one used last. */
 export function resolveTask(workspace: Workspace, named?: string): string {
   if (named !== undefined) return requireTask(workspace, named.replace(/^(\.\/)?tasks\//, "").replace(/\/$/, ""));
-  const here = taskOfDirectory(workspace) ?? workspace.env["PAWL_TASK"];
+  const here = taskHere(workspace);
   if (here !== undefined) return requireTask(workspace, here);
   const ids = listTaskIds(workspace);
   if (ids.length === 1 && ids[0] !== undefined) return ids[0];
@@ -78,6 +78,18 @@ export function resolveTask(workspace: Workspace, named?: string): string {
   if (ids.length === 0)
     throw usage(`there is no task in ${tasksDirectory(workspace)}`, { hint: 'make one: pawl new "<title>"' });
   throw usage(`which task? ${listSome(ids)}`, { hint: "name it, or call pawl inside its directory or worktree" });
+}
+
+/** The task that is meant without being named: the directory's, or the one that an agent works for. */
+export function taskHere(workspace: Workspace): string | undefined {
+  return taskOfDirectory(workspace) ?? workspace.env["PAWL_TASK"];
+}
+
+/** The nearest directory with a file of that name: from here up to the workspace's own. */
+export function directoryWith({ root, cwd }: Workspace, file: string): string | undefined {
+  const isBelow = cwd === root || cwd.startsWith(root + sep);
+  const above = isBelow ? directoriesAbove(cwd).filter((each) => each.length >= root.length) : [root];
+  return above.find((each) => existsSync(join(each, file)));
 }
 
 export function lastTask(workspace: Workspace): string | undefined {

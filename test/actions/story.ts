@@ -48,6 +48,9 @@ export function makeStory(options: { repo?: TestRepository; settings?: Partial<T
     branch: "pawl/t1",
     test: [],
     testTimeoutMs: 60_000,
+    preflight: "true",
+    verifyRed: true,
+    masterPlan: "plan.md",
     env: repo.env,
     ...options.settings,
   };

@@ -13,10 +13,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   process: ["errors"],
   system: ["workflow", "errors"],
   task: ["workflow", "process", "errors"],
-  actions: ["task", "process", "workflow", "errors"],
+  tdd: ["errors"],
+  actions: ["tdd", "task", "process", "workflow", "errors"],
   agents: ["task", "system", "process", "workflow", "errors"],
   workspace: ["actions", "task", "system", "errors"],
-  orchestrator: ["workspace", "agents", "actions", "task", "system", "process", "workflow", "errors"],
+  orchestrator: ["tdd", "workspace", "agents", "actions", "task", "system", "process", "workflow", "errors"],
   surfaces: ["orchestrator", "workspace", "task", "system", "process", "workflow", "errors"],
   errors: [],
 };

@@ -21,8 +21,11 @@ export async function casesFor(workflow: Workflow, rows: Transition[], workspace
   if (first === undefined) return [];
   const names = artifactsFor(workflow, rows);
   // The fields of an artifact hang together: all that the phase looks at vary, though these rows may look at one alone.
-  const ofPhase = choicesIn(workflow.transitions.filter(({ from }) => from === first.from));
-  const asked = choicesIn(rows);
+  const ofPhase = choicesIn(
+    workflow.transitions.filter(({ from }) => from === first.from),
+    workflow.limits,
+  );
+  const asked = choicesIn(rows, workflow.limits);
   const choices = [...ofPhase].flatMap(([path, values]): [string, unknown[]][] =>
     asked.has(path) || names.includes(path.split(".")[0] ?? "")
       ? [[path, withEnum(workflow, path, values, workspace)]]
@@ -74,7 +77,7 @@ function referencesOf(when: string): string[][] {
   return parsed !== undefined && "condition" in parsed ? parsed.condition.references : [];
 }
 
-function choicesIn(rows: Transition[]): Map<string, unknown[]> {
+function choicesIn(rows: Transition[], limits: Record<string, number>): Map<string, unknown[]> {
   const found = new Map<string, unknown[]>();
   const add = (path: string[] | undefined, ...values: unknown[]): void => {
     if (path === undefined || path[0] === "limits") return;
@@ -84,7 +87,7 @@ function choicesIn(rows: Transition[]): Map<string, unknown[]> {
   };
   for (const { when } of rows) {
     const parsed = when === "" ? undefined : parseCondition(when);
-    if (parsed !== undefined && "ast" in parsed) visit(parsed.ast, add);
+    if (parsed !== undefined && "ast" in parsed) visit(parsed.ast, add, limits);
   }
   return found;
 }
@@ -93,23 +96,24 @@ type Add = (path: string[] | undefined, ...values: unknown[]) => void;
 
 const COMPARISONS = ["<", "<=", ">", ">="];
 
-function visit(node: ASTNode, add: Add): void {
+function visit(node: ASTNode, add: Add, limits: Record<string, number>): void {
   const operands = operandsOf(node);
   if (node.op === "==" || node.op === "!=") {
     for (const [one, other] of [operands, [...operands].reverse()]) {
       if (one !== undefined && other?.op === "value") addCompared(one, other.args, add);
     }
   } else if (COMPARISONS.includes(node.op)) {
-    for (const operand of operands) addNumbers(operand, add);
+    const held = operands.flatMap((operand) => limits[pathOf(operand)?.[1] ?? ""] ?? []);
+    for (const operand of operands) addNumbers(operand, add, held);
   } else if (node.op === "in") {
     const [one, list] = operands;
     const items =
       list?.op === "list" ? operandsOf(list).map((item) => (item.op === "value" ? item.args : undefined)) : [];
     if (one !== undefined) add(pathOf(one), ...items, "something else");
   } else if (node.op === "rcall" && (node.args[0] === "exists" || node.args[0] === "all")) {
-    addList(node, add);
+    addList(node, add, limits);
   } else if (pathOf(node) !== undefined) add(pathOf(node), true, false);
-  else for (const operand of operands) visit(operand, add);
+  else for (const operand of operands) visit(operand, add, limits);
 }
 
 function addCompared(node: ASTNode, value: unknown, add: Add): void {
@@ -119,10 +123,10 @@ function addCompared(node: ASTNode, value: unknown, add: Add): void {
   else add(pathOf(node), value, "something else");
 }
 
-/** Numbers that are counted up to a limit: at the beginning, and far beyond any limit. Lists: empty or not. */
-function addNumbers(node: ASTNode, add: Add): void {
+/** Numbers that are counted up to a limit: at the beginning, at the limit, and beyond any. Lists: empty or not. */
+function addNumbers(node: ASTNode, add: Add, limits: number[] = []): void {
   if (isSize(node)) add(pathOf(operandsOf(node)[0]!), [], ["x"]);
-  else add(pathOf(node), 0, 1000);
+  else add(pathOf(node), 0, ...limits, 1000);
 }
 
 function isSize(node: ASTNode): boolean {
@@ -130,14 +134,14 @@ function isSize(node: ASTNode): boolean {
 }
 
 /** `list.exists(x, x.field)`: empty, and with one entry for which it holds, and for which it does not. */
-function addList(node: ASTNode, add: Add): void {
+function addList(node: ASTNode, add: Add, limits: Record<string, number>): void {
   const [list, variable, body] = operandsOf(node);
   const fields: Record<string, unknown[]> = {};
   const inner: Add = (path, ...values) => {
     if (path !== undefined && variable?.op === "id" && path[0] === variable.args)
       fields[path.slice(1).join(".")] = values;
   };
-  if (body !== undefined) visit(body, inner);
+  if (body !== undefined) visit(body, inner, limits);
   const entries = product(Object.entries(fields)).map((assignment) => {
     const entry: Record<string, unknown> = {};
     for (const [path, value] of assignment) assign(entry, path, value);

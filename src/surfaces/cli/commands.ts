@@ -124,6 +124,16 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
     "check the records against each other and the spec",
     handler(looking, "verifyCommand"),
   ).option("--adopt <reason>", "take over a state file that disagrees with its history");
+  command(
+    "tool <name>",
+    "an agent's tool: get_task, submit_work, …; one JSON object on standard input",
+    async () => (await import("./tool-command.js")).toolCommand,
+  ).option("--task <task>", "for this task, instead of the work in this directory");
+  command(
+    "mcp",
+    "an agent's tools over MCP, on standard input and output",
+    async () => (await import("../mcp/mcp-command.js")).mcpCommand,
+  ).option("--task <task>", "for this task, instead of the work in this directory");
   command("init", "make a workspace here", handler(setUp, "initCommand"));
   command("doctor", "check the machine and the workspace", handler(setUp, "doctorCommand"));
   command(
