@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { batch } from "./batch.js";
 import { growth } from "./growth.js";
+import { mcp } from "./mcp.js";
 import { startUp } from "./start-up.js";
 import { transitions } from "./transitions.js";
 
@@ -10,6 +11,7 @@ const results = [
   ...(await startUp(program)),
   ...(await transitions()),
   ...(await growth(program)),
+  ...(await mcp(program)),
   ...(await batch(program)),
 ];
 for (const { name, measured, target, met } of results)
