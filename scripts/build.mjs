@@ -56,15 +56,20 @@ const bundle = async (options) => (await build({ ...shared, ...options })).outpu
 // ASCII alone, which node reads without decoding. What esbuild leaves stands in regular expressions and comments.
 const asAscii = (text) =>
   text.replace(/[^\x00-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const bundled = await bundle({
-  ...asCommonJs,
-  entryPoints: ["src/main.ts"],
-  minifySyntax: true,
-  minifyWhitespace: true,
-});
-const program = asAscii(bundled);
-const buildName = createHash("sha256").update(program).digest("hex").slice(0, 16);
-replace("main.cjs", `// build ${buildName}\n${program}`);
+/** A file that bin/pawl.cjs loads; the name of its build comes back. */
+const writeProgram = async (name, entry, options = {}) => {
+  const entryPoints = [entry];
+  const minified = { minifySyntax: true, minifyWhitespace: true };
+  const program = asAscii(await bundle({ ...asCommonJs, ...minified, ...options, entryPoints }));
+  const build = createHash("sha256").update(program).digest("hex").slice(0, 16);
+  replace(`${name}.cjs`, `// build ${build}\n${program}`);
+  return build;
+};
+const builds = [
+  await writeProgram("main", "src/main.ts"),
+  // The protocol's library is for one command alone: no other has to read it.
+  await writeProgram("mcp", "src/surfaces/mcp/serve.ts", { legalComments: "none" }),
+];
 replace(
   "index.js",
   await bundle({
@@ -75,12 +80,6 @@ replace(
       js: 'import { createRequire as pawlRequire } from "node:module"; const require = pawlRequire(import.meta.url);',
     },
   }),
-);
-
-// The protocol's library is for one command alone: no other has to read it.
-replace(
-  "mcp.cjs",
-  await bundle({ ...asCommonJs, entryPoints: ["src/surfaces/mcp/serve.ts"], minify: true, legalComments: "none" }),
 );
 
 const tools = { exports: {} };
@@ -106,17 +105,20 @@ replace(
 replace(join("bin", "pawl"), `#!/bin/sh\nexec node "$(dirname "$0")/../../bin/pawl.cjs" "$@"\n`, { mode: 0o755 });
 
 for (const name of readdirSync(dist)) {
-  if (name.endsWith(".cache") && !name.includes(buildName)) rmSync(join(dist, name), { force: true });
+  if (name.endsWith(".cache") && !builds.some((build) => name.includes(build)))
+    rmSync(join(dist, name), { force: true });
 }
-// Compiled code, for this version of Node; another one compiles for itself. It holds what a short command runs.
-execFileSync(
-  process.execPath,
-  [join(root, "bin", "pawl.cjs"), "next", "add-slugify", "--dry-run", "--json", "--dir", root],
-  {
-    env: { ...process.env, PAWL_WRITE_CODE_CACHE: "1" },
-    stdio: ["ignore", "ignore", "inherit"],
-  },
-);
+// Compiled code, for this version of Node; another one compiles for itself. It holds what a short command runs, and what the
+// answer to a client's first word takes.
+const compile = (name, args, input) =>
+  execFileSync(process.execPath, [join(root, "bin", "pawl.cjs"), ...args, "--dir", root], {
+    env: { ...process.env, PAWL_WRITE_CODE_CACHE: name },
+    stdio: ["pipe", "ignore", "inherit"],
+    input,
+  });
+compile("main", ["next", "add-slugify", "--dry-run", "--json"], "");
+const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "build", version: "1" } };
+compile("mcp", ["mcp"], `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
 
 if (withTypes) {
   rmSync(join(dist, "types"), { recursive: true, force: true });

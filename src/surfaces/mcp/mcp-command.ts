@@ -10,10 +10,15 @@ import { findWorkspace } from "../../workspace/workspace.js";
 import type { Invocation, Report } from "../cli/invocation.js";
 import type { Serve, Served } from "./types.js";
 
+interface Program {
+  load(name: "mcp"): { serve: Serve };
+}
+
 const PERSONA = "swe_agent";
 
 export async function mcpCommand(call: Invocation): Promise<Report> {
-  const { serve } = createRequire(import.meta.url)(join(packageRoot(), "dist", "mcp.cjs")) as { serve: Serve };
+  const program = createRequire(import.meta.url)(join(packageRoot(), "bin", "pawl.cjs")) as Program;
+  const { serve } = program.load("mcp");
   await serve(servedBy(call), call.engine.signal ?? new AbortController().signal);
   return { json: undefined, text: () => "" };
 }
