@@ -1,7 +1,7 @@
 /** What every use case needs to know: the workspace, who asks, and, for one task, its workflow and settings. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { invalid, messageOf, PawlError } from "../errors.js";
+import { invalid, messageOf, PawlError, usage } from "../errors.js";
 import { DEFAULT_WORKFLOW, loadWorkflow, PULL_WORKFLOW } from "../system/workflows.js";
 import { validatorFor } from "../system/schemas.js";
 import type { Validate } from "../task/artifact.js";
@@ -67,11 +67,13 @@ export async function openContext(engine: Engine, named?: string): Promise<TaskC
     existsSync(join(dir, "task.md")) ? (await loadFile())?.workflow : undefined;
   const recorded = recordedWorkflow(dir);
   const name = recorded ?? (await asked()) ?? (await loadConfig()).workflow ?? DEFAULT_WORKFLOW;
+  const workflow = await loadRecorded(name, root, recorded);
+  requireTaskWorkflow(workflow);
   return {
     ...engine,
     id,
     dir,
-    workflow: await loadRecorded(name, root, recorded),
+    workflow,
     validate: validatorFor(root),
     notices: [],
     config: loadConfig,
@@ -123,6 +125,14 @@ export function record(context: TaskContext, entry: Omit<TranscriptEntry, "at" |
   } catch (error) {
     context.progress(`the transcript cannot be written: ${messageOf(error)}\n`);
   }
+}
+
+/** Its state file would lie in a directory that is not the task's. */
+export function requireTaskWorkflow({ name, state }: Pick<Workflow, "name" | "state">): void {
+  if (state.at !== "work") return;
+  throw usage(`${name} is no workflow for a task: it goes on in the directory that an agent works in`, {
+    hint: "begin it there: pawl tool get_task",
+  });
 }
 
 /** A document that is gone, or a name that somebody edited: which of the two cannot be told from here. */

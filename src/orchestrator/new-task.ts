@@ -9,7 +9,7 @@ import { openTask } from "../task/store.js";
 import { formatTaskFile, parseTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
 import { gitTop } from "../workspace/settings.js";
 import { rememberTask, taskDirectory } from "../workspace/workspace.js";
-import { openContext, record, type Engine, type TaskContext } from "./context.js";
+import { openContext, record, requireTaskWorkflow, type Engine, type TaskContext } from "./context.js";
 
 export interface NewTask {
   title?: string;
@@ -31,7 +31,7 @@ export async function newTask(
   const taken = (): Error => refused(`there is a task \`${id}\` already`, { hint: "choose another --id" });
   if (existsSync(dir)) throw taken();
   if (request.repo !== undefined) file.repo = repository(engine, dir, request.repo);
-  if (file.workflow !== undefined) await loadWorkflow(file.workflow, engine.workspace.root);
+  if (file.workflow !== undefined) requireTaskWorkflow(await loadWorkflow(file.workflow, engine.workspace.root));
   mkdirSync(dirname(dir), { recursive: true });
   try {
     mkdirSync(dir);

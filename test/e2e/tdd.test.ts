@@ -535,6 +535,30 @@ describe("finalization and the git workflow", () => {
   });
 });
 
+describe("the directory that is worked in", () => {
+  it("is no task: no workflow of a task keeps its state there", () => {
+    const run = makeTdd();
+    expect(run.pawl("new", "A task", "--workflow", "tool-gated-tdd")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("pawl tool get_task") as string,
+    });
+    expect(run.has("ORCHESTRATION_STATE.json")).toBe(false);
+  });
+
+  it("is asked about like a task", () => {
+    const run = makeTdd({ state: { status: "CODE_REVIEW" } });
+    run.reviewer('{"findings": []}');
+    expect(run.turn("get_task")).toMatchObject({ code: 0, state: { status: "AWAITING_FINALIZATION" } });
+    const status = run.pawl("status", "--json");
+    expect(JSON.parse(status.stdout)).toMatchObject({ phase: "AWAITING_FINALIZATION", suggestion: { action: "pull" } });
+    expect(run.pawl("next")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("pawl tool get_task") as string,
+    });
+    expect(run.pawl("verify").code).toBe(0);
+  });
+});
+
 describe("input", () => {
   it.each(['{"summary": 1}', '{"sumary": "x"}', "[]", "{", '{"summary": "x", "expectation": "MAYBE"}'])(
     "refuses %s and changes nothing",
