@@ -419,6 +419,19 @@ describe("debugging and recovery", () => {
     expect(run.git("show", `${ref}:readme.md`)).toBe("broken");
     expect(run.git("show", `${ref}:src/new.js`)).toBe("new");
     expect(run.turn("get_task").output).toContain("Final error");
+    const bytes = run.read("ORCHESTRATION_STATE.json");
+    run.turn("get_task");
+    expect(run.read("ORCHESTRATION_STATE.json")).toBe(bytes);
+  });
+
+  it("a human who steps in may change the plan; the agent goes on with that one", () => {
+    const run = makeTdd({ state: { status: "EXECUTING_TDD" }, pr: one("RED") });
+    run.submit(FAIL);
+    run.write("ACTIVE_PR.json", JSON.stringify(one("GREEN")));
+    expect(run.pawl("override", "EXECUTING_TDD", "--reason", "another plan").code).toBe(0);
+    for (let n = 0; n < 2; n++)
+      expect(run.turn("get_task").output).toMatch(/Step: GREEN\n\nThe GREEN step\.\n\nDo exactly/);
+    expect(run.submit(PASS)).toMatchObject({ code: 0, pr: { tasks: [{ status: "DONE" }] } });
   });
 
   it("REPLANNING -> EXECUTING_TDD only with a plan that ends with a verification", () => {

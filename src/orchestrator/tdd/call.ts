@@ -17,7 +17,7 @@ import type { ToolAnswer } from "../tools/types.js";
 import { carryOut } from "../transition.js";
 import { brief } from "./briefing.js";
 import { gather, type Gathered, type ToolInput } from "./gather.js";
-import { mayBeWritten, projectPlan, settlePlan, type FoundPlan } from "./plan-file.js";
+import { projectPlan, settlePlan, steppedIn, type FoundPlan } from "./plan-file.js";
 import { submitAnswer } from "./submit-answer.js";
 
 interface Done {
@@ -47,7 +47,7 @@ async function once(context: TaskContext, session: Session, tool: ToolName, inpu
   requireNotHalted(context, session.task.state);
   if (session.task.state.lastEvent === null) await excludeOwnFiles(await context.settings());
   const found = await settlePlan(context, session.task.state);
-  const takesPlan = mayBeWritten(context.workflow, session.task.state);
+  const isHumans = steppedIn(session.task.state);
   let facts: Gathered;
   try {
     facts = await gather({ context, session, tool, input, found });
@@ -63,13 +63,13 @@ async function once(context: TaskContext, session: Session, tool: ToolName, inpu
     await dropRun(session, decision.reason);
     throw refusalOf(context, decision, tool, facts);
   }
-  if (isQuestion(decision) && state.lastEvent !== null && !isStepIn(state, takesPlan, found))
+  if (isQuestion(decision) && state.lastEvent !== null && !(isHumans && found.kind === "found"))
     return { decision, facts, state, notes: [] };
   let notes: string[] = [];
   if (isQuestion(decision) && session.task.origin === "fresh") await session.task.begin(context.user);
   else {
     const data = { tool, ...(input.summary === undefined ? {} : { summary: input.summary }), result: facts.result };
-    const base = withPlan(withoutRun(state), takesPlan, found);
+    const base = withPlan(withoutRun(state), isHumans, found);
     ({ notes } = await carryOut(context, session.task, decision, event, evidence, { base, data }));
   }
   await projectPlan(context, session.task.state);
@@ -81,17 +81,15 @@ function isQuestion({ from, to, actions }: Decision): boolean {
   return from === to && actions.length === 0;
 }
 
-/** A plan that a human changed becomes the plan with the first call after that. */
-function isStepIn(state: TaskState, takesPlan: boolean, found: FoundPlan): boolean {
-  return takesPlan && found.kind === "found" && tddRecord(state.fields).plan !== undefined;
-}
-
-/** The plan that this call rests on is on record with it, except where the agent may still write it. */
-function withPlan(state: TaskState, takesPlan: boolean, found: FoundPlan): TaskState {
+/** The plan that this call rests on is on record with it, also one that a human changed; except where the agent may still write it. */
+function withPlan(state: TaskState, isHumans: boolean, found: FoundPlan): TaskState {
   const own = tddRecord(state.fields);
-  if (found.kind !== "found" || (own.plan !== undefined && !takesPlan)) return state;
+  if (found.kind !== "found" || (own.plan !== undefined && !isHumans)) return state;
   if (state.phase === "INITIALIZING" || state.phase === "REPLANNING") return state;
-  return { ...state, fields: { ...state.fields, tdd: { ...own, plan: found.pr } } };
+  // A test of the plan before says nothing about another one.
+  const { pending, ...rest } = own;
+  const kept = isHumans || pending === undefined ? rest : own;
+  return { ...state, fields: { ...state.fields, tdd: { ...kept, plan: found.pr } } };
 }
 
 function isAgents({ workflow }: TaskContext, phase: string): boolean {

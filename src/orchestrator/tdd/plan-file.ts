@@ -75,10 +75,15 @@ export async function projectPlan(context: TaskContext, state: TaskState): Promi
 }
 
 /** Phases in which an agent's plan is taken, a human's phase, and right after a human stepped in. */
-export function mayBeWritten({ phases, transitions }: Workflow, { phase, lastEvent }: TaskState): boolean {
+function mayBeWritten({ phases, transitions }: Workflow, state: TaskState): boolean {
+  const { phase } = state;
   if (transitions.some(({ from, actions }) => from === phase && actions.some(({ name }) => name === "accept-plan")))
     return true;
-  if (phases.find(({ name }) => name === phase)?.who.kind === "human") return true;
+  return phases.find(({ name }) => name === phase)?.who.kind === "human" || steppedIn(state);
+}
+
+/** Was the last word a human's? Then the plan that lies there is theirs. */
+export function steppedIn({ lastEvent }: TaskState): boolean {
   const type = lastEvent?.type;
   if (type === "override" || type === "redo" || type === "task.adopted") return true;
   return type === "transition" && lastEvent?.data?.["event"] === "resume";
