@@ -105,6 +105,8 @@ async function newPlan({ context, session }: Call): Promise<Findings> {
   return { result: "accepted", plan: standingOf(found.pr), pr: found.pr };
 }
 
+/** Git's own short names. */
+const SHORTEST_HASH = 7;
 const MEND = `mend ${PLAN_FILE}, then call submit_work again`;
 
 function noPlan(): Error {
@@ -214,7 +216,7 @@ async function squashed({ context, session, input, found }: Call): Promise<Findi
       hint: again,
     });
   const { commit_hash: named } = input;
-  if (named !== undefined && !tree.head.startsWith(named))
+  if (named !== undefined && (named.length < SHORTEST_HASH || !tree.head.startsWith(named)))
     throw refused(`commit_hash is ${named}, but HEAD is ${tree.head}`, {
       findings: [{ message: "another commit", pointer: "/commit_hash", expected: tree.head, found: named }],
       hint: "call submit_work with the hash that `git rev-parse HEAD` prints",
