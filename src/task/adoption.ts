@@ -6,6 +6,7 @@ import { invalid, messageOf } from "../errors.js";
 import type { Workflow } from "../workflow/types.js";
 import { HISTORY_FILE, requireKnownPhase } from "./check-records.js";
 import { hashEvent, type HistoryEvent, type WholeHistory } from "./history.js";
+import { stateName } from "./paths.js";
 import { evidenceFromHistory, unknownEvidence } from "./rebuild-evidence.js";
 import {
   actorOf,
@@ -58,7 +59,7 @@ function readFound(
   workflow: Workflow,
   task: string,
 ): { state: TaskState } | { problem: string } {
-  const { file } = workflow.state;
+  const file = stateName(workflow);
   if (content === null) return { problem: `${file} is missing` };
   const parsed = parseStrictJson(content, file);
   if ("error" in parsed) return { problem: parsed.error.message };
@@ -75,7 +76,8 @@ function requireRecorded(phase: string | null, workflow: Workflow): string {
   const names = workflow.phases.map(({ name }) => name);
   if (phase === null) return workflow.initial;
   if (names.includes(phase)) return phase;
-  const { file, field } = workflow.state;
+  const { field } = workflow.state;
+  const file = stateName(workflow);
   const message = `the last phase on record, \`${phase}\`, is no phase of ${workflow.name}`;
   throw invalid(message, {
     findings: [{ message, file: HISTORY_FILE, expected: names.join(", "), found: phase }],

@@ -2,6 +2,7 @@
 import { invalid, nearest, type Finding } from "../errors.js";
 import type { Workflow } from "../workflow/types.js";
 import { formatEvent, hashEvent, parseEvent, type HistoryEvent, type HistoryTail } from "./history.js";
+import { stateName } from "./paths.js";
 import { isObject, showFound } from "./shape.js";
 import { hashState, stateFromJson, type TaskState } from "./state.js";
 import { parseStrictJson } from "./strict-json.js";
@@ -10,7 +11,7 @@ export const HISTORY_FILE = "history.jsonl";
 
 /** The state that the file's bytes mean; `task` is the task's id, for what to do next. */
 export function parseState(content: Buffer, workflow: Workflow, task: string): TaskState {
-  const { file } = workflow.state;
+  const file = stateName(workflow);
   const parsed = parseStrictJson(content, file);
   if ("error" in parsed) {
     throw invalid(parsed.error.message, {
@@ -23,8 +24,8 @@ export function parseState(content: Buffer, workflow: Workflow, task: string): T
 }
 
 /** Whatever else is wrong with a state file: a phase that it names has to be one of the workflow. */
-export function requireKnownPhase(value: unknown, workflow: Workflow): void {
-  const { file, field } = workflow.state;
+export function requireKnownPhase(value: unknown, workflow: Workflow, file: string = stateName(workflow)): void {
+  const { field } = workflow.state;
   const names = workflow.phases.map(({ name }) => name);
   const phase = isObject(value) ? value[field] : undefined;
   if (typeof phase !== "string" || names.includes(phase)) return;
@@ -61,7 +62,7 @@ export function checkAgainstHistory(
   workflow: Workflow,
   task: string,
 ): Unrecorded {
-  const { file } = workflow.state;
+  const file = stateName(workflow);
   if (hashEvent(event) !== event.hash) {
     const what = "its last event was changed by hand";
     throw disagreement(task, file, what, short(event.hash), short(hashEvent(event)));

@@ -15,7 +15,20 @@ export function stateDirectory(directory: string, { state }: Pick<Workflow, "sta
 }
 
 export function stateFile(directory: string, workflow: Pick<Workflow, "state">): string {
-  return join(stateDirectory(directory, workflow), workflow.state.file);
+  return join(stateDirectory(directory, workflow), stateName(workflow));
+}
+
+/**
+ * The file that pawl writes its state to. A Markdown file only shows the state, in its front matter: agents and people edit it
+ * all the time, and an editor that saves an old copy would take the task back to where it was.
+ */
+export function stateName({ state }: Pick<Workflow, "state">): string {
+  return hasFace({ state }) ? "state.json" : state.file;
+}
+
+/** Is the state shown in a Markdown file? */
+export function hasFace({ state }: Pick<Workflow, "state">): boolean {
+  return state.file.endsWith(".md");
 }
 
 /**

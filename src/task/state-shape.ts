@@ -62,6 +62,7 @@ const STORED: Record<string, Check> = {
   overrides: optional(listOf(shape({ at: text, by: text, from: text, to: text, reason: text }))),
   git: optional(anObject),
   note: optional(text),
+  faces: optional(listOf(text)),
 };
 
 /** Nothing of it but the phase is relied on; what would be read in two ways is refused all the same. */

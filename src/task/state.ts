@@ -5,6 +5,7 @@ import type { Workflow } from "../workflow/types.js";
 import type { Move } from "./archive.js";
 import type { HistoryEvent } from "./history.js";
 import type { ProcessIdentity } from "../process/identity.js";
+import { stateName } from "./paths.js";
 import { showFound, type Misfit } from "./shape.js";
 import { checkStateFile, isStored } from "./state-shape.js";
 
@@ -80,7 +81,7 @@ export interface TaskState {
 }
 
 /** Records of what pawl itself did: a file that it did not write says nothing about that. */
-const VOUCHED_FOR = ["git", "tdd", "overrides", "note"];
+const VOUCHED_FOR = ["git", "tdd", "overrides", "note", "faces"];
 const MOST_FINDINGS = 20;
 const RESERVED = ["waiting", "revision", "actors", "counters", "workflow", "evidence", "putAway", "lastEvent"];
 
@@ -147,7 +148,8 @@ export function formatState(state: TaskState, workflow: Workflow): string {
  * keeps its other fields, but not those that only pawl can vouch for.
  */
 export function stateFromJson(value: unknown, workflow: Workflow, task: string): TaskState {
-  const { file, field } = workflow.state;
+  const { field } = workflow.state;
+  const file = stateName(workflow);
   const misfits = checkStateFile(value, field);
   if (misfits.length > 0) throw misshapen(misfits, file, task);
   const { [field]: phase, ...rest } = value as Record<string, unknown> & { [field: string]: string };

@@ -10,15 +10,23 @@ import { basename, dirname, join } from "node:path";
 import { invalid } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
-import { adoptionRecord, takeOver } from "./adoption.js";
+import { adoptionRecord, takeOver, type TakenOver } from "./adoption.js";
 import { carryAway, isPending } from "./archive.js";
 import { appendDurably, writeFileDurably } from "./atomic-file.js";
-import { checkAgainstHistory, disagreement, HISTORY_FILE, parseState, type Unrecorded } from "./check-records.js";
+import {
+  checkAgainstHistory,
+  disagreement,
+  HISTORY_FILE,
+  parseState,
+  requireKnownPhase,
+  type Unrecorded,
+} from "./check-records.js";
 import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type NewEvent } from "./history.js";
+import { checkFace, shownOnDisk, withFace, writeFace } from "./face-file.js";
 import { clearLitter } from "./litter.js";
 import { acquireLock, type Lock } from "./lock.js";
 import { maskSecrets, maskTexts } from "./mask.js";
-import { resolveInside, stateDirectory, stateFile } from "./paths.js";
+import { hasFace, resolveInside, stateDirectory, stateFile, stateName } from "./paths.js";
 import { NO_LINK, readIfThere } from "./plain-file.js";
 import { formatState, freshState, hashState, type TaskState, withOverride } from "./state.js";
 import { MAX_BYTES } from "./strict-json.js";
@@ -34,6 +42,8 @@ export interface LoadedTask extends Unrecorded {
   origin: "stored" | "fresh" | "imported";
   /** Hash of the state file's bytes; null when there is none. */
   bytes: string | null;
+  /** The file that shows the state does not show this one: the next writer puts it right. */
+  isFaceOld: boolean;
 }
 
 /** Reads and checks; changes nothing. */
@@ -50,14 +60,17 @@ export function loadTask(directory: string, workflow: Workflow): LoadedTask {
 }
 
 function checkTask(directory: string, workflow: Workflow, content: Buffer | null): LoadedTask {
-  const { file } = workflow.state;
+  const file = stateName(workflow);
   const task = basename(directory);
   const tail = readTail(join(directory, HISTORY_FILE));
   const hasHistory = tail.last !== null || tail.torn.length > 0;
   const state = content === null ? freshState(workflow) : parseState(content, workflow, task);
   const bytes = content === null ? null : sha256(content);
-  if (state.lastEvent !== null)
-    return { state, origin: "stored", bytes, ...checkAgainstHistory(state, state.lastEvent, tail, workflow, task) };
+  if (state.lastEvent !== null) {
+    const unrecorded = checkAgainstHistory(state, state.lastEvent, tail, workflow, task);
+    const isFaceOld = hasFace(workflow) && checkFace(directory, workflow, state, task) === "old";
+    return { state, origin: "stored", bytes, isFaceOld, ...unrecorded };
+  }
   if (hasHistory) {
     throw content === null
       ? disagreement(task, file, "it is missing, but there is a history", "a state file", "none")
@@ -79,7 +92,30 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
       "runs of agents without it",
     );
   }
-  return { state, origin: content === null ? "fresh" : "imported", bytes, unrecorded: "", torn: 0 };
+  const nothing = { bytes, isFaceOld: false, unrecorded: "", torn: 0 };
+  const shown = content === null && hasFace(workflow) ? importedFace(directory, workflow) : null;
+  if (shown !== null) return { state: shown, origin: "imported", ...nothing };
+  return { state, origin: content === null ? "fresh" : "imported", ...nothing };
+}
+
+/** A task that somebody wrote down by hand, as where it stands; null where it says nothing of that. */
+function importedFace(directory: string, workflow: Workflow): TaskState | null {
+  const { [workflow.state.field]: phase, ...counters } = shownOnDisk(directory, workflow) ?? {};
+  if (phase === undefined) return null;
+  requireKnownPhase({ [workflow.state.field]: phase }, workflow, workflow.state.file);
+  const numbers = Object.entries(counters).map(([name, value]) => [name, Number(value)] as const);
+  const unfit = numbers.find(([, value]) => !Number.isSafeInteger(value) || value < 0);
+  if (unfit !== undefined) {
+    const { file } = workflow.state;
+    const message = `${file}: \`${unfit[0]}\` expected a whole number, found ${counters[unfit[0]] ?? ""}`;
+    throw invalid(message, {
+      findings: [
+        { message, file, pointer: `/${unfit[0]}`, expected: "a whole number", found: counters[unfit[0]] ?? "" },
+      ],
+      hint: `mend the front matter of ${file}`,
+    });
+  }
+  return { ...freshState(workflow, phase), counters: Object.fromEntries(numbers) };
 }
 
 /**
@@ -96,8 +132,9 @@ export async function openTask(
   const lock = await acquireLock(join(directory, HISTORY_FILE));
   try {
     const loaded = loadTask(directory, workflow);
-    clearLitter(stateDirectory(directory, workflow), workflow.state.file);
+    clearLitter(stateDirectory(directory, workflow), stateName(workflow));
     if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
+    if (loaded.isFaceOld) writeFace(directory, workflow, loaded.state);
     for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
     return new OpenTask(directory, workflow, now, lock, loaded, environment);
   } catch (error) {
@@ -135,11 +172,12 @@ export class OpenTask {
       await this.commit(this.state, { type: "task.created", by, to: this.state.phase });
     else {
       const original = readState(this.directory, this.workflow)?.toString("utf8") ?? "";
+      const reason = `${this.workflow.state.file} was there without a history`;
       await this.commit(this.state, {
         type: "task.imported",
         by,
         to: this.state.phase,
-        reason: `${this.workflow.state.file} was there without a history`,
+        reason,
         data: { original },
       });
     }
@@ -149,7 +187,7 @@ export class OpenTask {
   async commit(next: TaskState, event: NewEvent): Promise<HistoryEvent> {
     this.checkUntouched();
     const last = this.state.lastEvent;
-    const { putAway = [], ...rest } = next;
+    const { putAway = [], ...rest } = hasFace(this.workflow) ? withFace(next, this.workflow) : next;
     const moves = putAway.filter((move) => isPending(this.directory, move));
     const revised: TaskState = {
       ...rest,
@@ -166,6 +204,7 @@ export class OpenTask {
     });
     await this.write({ ...revised, lastEvent: sealed });
     await appendDurably(this.lock.fd, Buffer.from(formatEvent(sealed)));
+    if (hasFace(this.workflow)) writeFace(this.directory, this.workflow, this.state);
     for (const move of moves) await carryAway(this.directory, move);
     return sealed;
   }
@@ -191,7 +230,7 @@ export class OpenTask {
     if (bytes === this.bytes) return;
     throw disagreement(
       basename(this.directory),
-      this.workflow.state.file,
+      stateName(this.workflow),
       "it was changed by hand meanwhile",
       "the state that was read a moment ago",
       "another one",
@@ -212,7 +251,8 @@ export async function adoptTask(
     const content = readState(directory, workflow);
     const { torn } = readTail(join(directory, HISTORY_FILE));
     const history = readHistory(join(directory, HISTORY_FILE));
-    const { state, ...about } = takeOver(content, history, workflow, basename(directory));
+    const taken = takeOver(content, history, workflow, basename(directory));
+    const { state, ...about } = hasFace(workflow) ? withEditedFace(taken, directory, workflow) : taken;
     let kept: string | null = null;
     if (content !== null && about.foundPhase === null) {
       kept = freeName(file);
@@ -223,7 +263,8 @@ export async function adoptTask(
     const { by } = adoption;
     const reason = maskSecrets(adoption.reason, adoption.environment);
     const at = adoption.now().toISOString();
-    const overridden = withOverride(state, adoptionRecord(at, by, about.recordedPhase, state.phase, reason));
+    const marked = withOverride(state, adoptionRecord(at, by, about.recordedPhase, state.phase, reason));
+    const overridden = hasFace(workflow) ? withFace(marked, workflow) : marked;
     const adopted: TaskState = { ...overridden, revision: state.revision + 1, lastEvent: null };
     // The last line need not be an event: the chain goes on from the last one that is.
     const last = history.events.at(-1);
@@ -240,16 +281,27 @@ export async function adoptTask(
     });
     await writeFileDurably(file, formatState({ ...adopted, lastEvent: event }, workflow));
     await appendDurably(lock.fd, Buffer.from(formatEvent(event)));
+    if (hasFace(workflow)) writeFace(directory, workflow, adopted);
     return { state: { ...adopted, lastEvent: event }, kept };
   } finally {
     lock.release();
   }
 }
 
+/** Whoever edited the front matter meant it: its phase is taken. One that pawl showed before is nobody's edit. */
+function withEditedFace(taken: TakenOver, directory: string, workflow: Workflow): TakenOver {
+  try {
+    checkFace(directory, workflow, taken.state, "");
+    return taken;
+  } catch {
+    const phase = importedFace(directory, workflow)?.phase ?? taken.state.phase;
+    return { ...taken, state: { ...taken.state, phase }, found: `the phase \`${phase}\``, foundPhase: phase };
+  }
+}
+
 /** The state file's bytes; null when there is none. */
 function readState(directory: string, workflow: Workflow): Buffer | null {
-  const { file } = workflow.state;
-  const place = resolveInside(stateDirectory(directory, workflow), file);
+  const place = resolveInside(stateDirectory(directory, workflow), stateName(workflow));
   if ("error" in place) throw invalid(place.error.message, { findings: [place.error], hint: place.error.hint ?? "" });
   return readIfThere(place.path, MAX_BYTES, NO_LINK);
 }
@@ -265,7 +317,8 @@ function withoutSecrets(event: NewEvent, environment: Environment): NewEvent {
 }
 
 /** What is written here has to be read again. */
-function requireReadable(text: string, { state: { file } }: Workflow): void {
+function requireReadable(text: string, workflow: Workflow): void {
+  const file = stateName(workflow);
   const size = Buffer.byteLength(text);
   if (size <= MAX_BYTES) return;
   const message = `${file} would have ${size} bytes`;
