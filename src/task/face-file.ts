@@ -4,7 +4,16 @@ import { basename, dirname, join } from "node:path";
 import { codeOf, invalid } from "../errors.js";
 import type { Workflow } from "../workflow/types.js";
 import { disagreement } from "./check-records.js";
-import { findFrontMatter, hashOfShown, readShown, shownBy, withShown, type Shown } from "./face.js";
+import {
+  findFrontMatter,
+  hashOfShown,
+  readShown,
+  shownBy,
+  withDisplay,
+  withShown,
+  type Display,
+  type Shown,
+} from "./face.js";
 import { resolveInside } from "./paths.js";
 import { NO_LINK, openPlainFile, readIfThere } from "./plain-file.js";
 import type { TaskState } from "./state.js";
@@ -59,14 +68,24 @@ export function checkFace(directory: string, workflow: Workflow, state: TaskStat
 /** Shows the state. What somebody else writes into the file at the same moment is kept. */
 export function writeFace(directory: string, workflow: Workflow, state: TaskState): void {
   const shown = shownBy(state, workflow);
-  editFace(directory, workflow, (text) => withShown(text, shown, workflow));
+  const display = displayOf(state);
+  editFace(directory, workflow, (text) => withDisplay(withShown(text, shown, workflow), display));
+}
+
+function displayOf({ fields }: TaskState): Display {
+  const { branch } = (fields["git"] ?? {}) as { branch?: unknown };
+  const summary = fields["summary"];
+  return {
+    ...(typeof branch === "string" ? { branch } : {}),
+    ...(typeof summary === "string" ? { summary } : {}),
+  };
 }
 
 /**
  * Only the front matter may change. Where it keeps its length it is written in its place, and no other byte of the file is
  * touched; otherwise the file is replaced, and taken up again where somebody wrote into the old one meanwhile.
  */
-export function editFace(directory: string, workflow: Workflow, edit: (text: string) => string): void {
+function editFace(directory: string, workflow: Workflow, edit: (text: string) => string): void {
   const path = placeOf(directory, workflow);
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const fd = openOrCreate(path);
@@ -78,9 +97,10 @@ export function editFace(directory: string, workflow: Workflow, edit: (text: str
       // What is not UTF-8 would not come back as it was.
       if (!Buffer.from(text).equals(before)) throw notText(workflow.state.file);
       // An editor empties a file before it writes: in another file its words would be lost, in this one they come over ours.
-      if (before.length === 0) return void writeSync(fd, after, 0, after.length, 0);
-      if (after.length === before.length) return writeInPlace(fd, before, after);
-      if (replace(path, fd, before, after)) return;
+      if (before.length === 0) writeSync(fd, after, 0, after.length, 0);
+      else if (after.length === before.length) writeInPlace(fd, before, after);
+      else if (!replace(path, fd, before, after)) continue;
+      return;
     } finally {
       closeSync(fd);
     }

@@ -9,6 +9,12 @@ import type { TaskState } from "./state.js";
 /** What pawl shows, in order: the phase under the document's own name for it, then the counters. */
 export type Shown = Record<string, string>;
 
+/** What stands there for people: nobody goes by it, so that it is never held against anything. */
+export interface Display {
+  branch?: string;
+  summary?: string;
+}
+
 export type FaceText =
   | { kind: "none" }
   /** Begun, but never closed: an editor is at work, or something was cut off. */
@@ -66,24 +72,30 @@ function replaceLines(lines: string[], shown: Shown, workflow: Workflow): string
   return [...kept, ...missing.map((key) => lineOf(key, shown, workflow))];
 }
 
-/** Another summary; it may have gone over several lines. */
-export function withSummary(text: string, summary: string): string {
+/** The text with a line for each of what is for people. A value may have gone over several lines: they go with it. */
+export function withDisplay(text: string, display: Display): string {
   const found = findFrontMatter(text);
   if (found.kind !== "front matter") return text;
   const newline = text.slice(0, found.start).includes("\r\n") ? "\r\n" : "\n";
-  const lines: string[] = [];
-  let isSummary = false;
-  let isWritten = false;
-  for (const line of found.lines) {
-    isSummary = /^summary[ \t]*:/.test(line) || (isSummary && /^[ \t]/.test(line));
-    if (!isSummary) lines.push(line);
-    else if (!isWritten) {
-      lines.push(`summary: ${JSON.stringify(summary)}`);
-      isWritten = true;
-    }
-  }
-  if (!isWritten) lines.push(`summary: ${JSON.stringify(summary)}`);
+  const lines = Object.entries(display).reduce(
+    (all, [key, value]) => replaceValue(all, key, value as string),
+    found.lines,
+  );
   return `${text.slice(0, found.start)}${lines.join(newline)}${newline}${text.slice(found.end)}`;
+}
+
+function replaceValue(lines: string[], key: string, value: string): string[] {
+  const own = `${key}: ${JSON.stringify(value)}`;
+  const kept: string[] = [];
+  let isInside = false;
+  let isWritten = false;
+  for (const line of lines) {
+    isInside = valueIn(line, key).length > 0 || (isInside && /^[ \t]/.test(line));
+    if (!isInside) kept.push(line);
+    else if (!isWritten) kept.push(own);
+    isWritten ||= isInside;
+  }
+  return isWritten ? kept : [...kept, own];
 }
 
 function linesOf(shown: Shown, workflow: Workflow): string[] {
