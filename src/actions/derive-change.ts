@@ -1,7 +1,7 @@
 /** The change of a task: what its branch holds beyond the base branch, once everything in the worktree is committed. */
 import { failed, type Finding } from "../errors.js";
 import { findBaseBranch } from "./base-branch.js";
-import { diffFiles, diffPatch, diffPaths } from "./diff.js";
+import { diffFiles, diffPatch, diffPaths, type ChangedFile } from "./diff.js";
 import { changeOf, plannedFiles, type AcceptedChange } from "./evidence.js";
 import { commitTree, isAncestor, mergeBase, resolveCommit, treeOf } from "./git.js";
 import { list, taskMessage } from "./messages.js";
@@ -19,6 +19,27 @@ const PATCH_FILE = "code/diff.patch";
 const REPORT_FILE = "code/changes.json";
 
 async function make(context: MakerContext): Promise<Made> {
+  const planned = plannedFiles(context.artifacts);
+  const { data, notes = [], files } = await describeChange(context);
+  if (data.files.length === 0) {
+    const { worktree } = context.settings;
+    throw failed(`there is no change: the worktree ${worktree} is the same as its base at ${data.base}`, {
+      hint: `change files in ${worktree}`,
+    });
+  }
+  if (planned === null) notes.push("The plan was waived, so that the change is within any scope.");
+  const out_of_scope = planned === null ? [] : outOfScope(data.files, planned);
+  return { data: { ...data, out_of_scope }, notes, ...(files === undefined ? {} : { files }) };
+}
+
+export interface ChangeReport extends AcceptedChange {
+  files: ChangedFile[];
+  out_of_scope: string[];
+  patch: string;
+}
+
+/** Everything in the worktree is committed; what the branch then holds beyond the base branch may be nothing. */
+export async function describeChange(context: MakerContext): Promise<Made & { data: ChangeReport }> {
   const { settings, signal } = context;
   const repository = await openRepository(settings, signal);
   const { name: baseBranch, head: baseHead } = await findBaseBranch(repository, context);
@@ -29,25 +50,11 @@ async function make(context: MakerContext): Promise<Made> {
   if (base === null) throw failed(`the branch ${settings.branch} has no commit in common with ${baseBranch}`);
 
   const files = await diffFiles(repository.git, base, head);
-  if (files.length === 0) {
-    throw failed(`there is no change: the worktree ${settings.worktree} is the same as ${baseBranch} at ${base}`, {
-      hint: `change files in ${settings.worktree}`,
-    });
-  }
   const patch = await diffPatch(repository.git, base, head);
   // The report outlives the next run, which writes the current patch anew.
   const ofThisRun = `${context.runPath}/diff.patch`;
-  const planned = plannedFiles(context.artifacts);
-  if (planned === null) notes.push("The plan was waived, so that the change is within any scope.");
   return {
-    data: {
-      base,
-      head,
-      tree: snapshot.tree,
-      files,
-      out_of_scope: planned === null ? [] : outOfScope(files, planned),
-      patch: ofThisRun,
-    },
+    data: { base, head, tree: snapshot.tree, files, out_of_scope: [], patch: ofThisRun },
     files: { [ofThisRun]: patch, [PATCH_FILE]: patch },
     notes,
   };
@@ -66,7 +73,10 @@ async function ready(context: Parameters<NonNullable<Maker["ready"]>>[0]): Promi
   return start !== null && tree !== (await treeOf(repository.git, start));
 }
 
-async function check(context: Parameters<NonNullable<Maker["check"]>>[0], data: unknown): Promise<Finding | null> {
+export async function check(
+  context: Parameters<NonNullable<Maker["check"]>>[0],
+  data: unknown,
+): Promise<Finding | null> {
   const change = changeOf(data);
   if (change === null) return { message: "the change names no base, head and tree", file: REPORT_FILE };
   const { settings, signal } = context;

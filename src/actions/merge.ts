@@ -20,6 +20,7 @@ export const merge: Action = { name: "merge", about: ABOUT.merge, outside: true,
 
 async function run(context: ActionContext): Promise<ActionResult> {
   const { settings, signal } = context;
+  if (settings.repo === null) return { notes: ["There is no repository to merge into."] };
   const repository = await openRepository(settings, signal);
   const judged = judgedChange(context);
   const tested = testedTree(context);

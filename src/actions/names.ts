@@ -7,9 +7,14 @@ export const ABOUT = {
   count: "raises the named counter by 1",
   merge: "merges the task's branch into the base branch, without touching anybody's uncommitted work",
   "prepare-worktree": "makes the task's branch and its own git worktree, or mends and reuses what is there",
+  dismiss: "the agent that is at work has done its part: it is given a moment to end, and then ended",
+  "put-away-work":
+    "removes the worktree of a task that is given up, with all that is not committed kept; the branch stays",
   "render-plan": "writes planning/plan.md, the plan for people to read",
   "reset-rounds": "a human allows more rounds: the visits of every phase count from 0 again",
   "revert-change": "undoes the task: a merged change is reverted by a commit, an unmerged branch is put away",
+  "set-summary": "takes the summary that came with the event",
+  spawn: "has the agent of the phase that begins started, unless it is at work already",
   "wait-for-human": "stops the task until a human steps in, with the reason",
   "accept-plan": "takes ACTIVE_PR.json as the plan; from now on only pawl changes it",
   "add-findings": "adds one task to the plan for each finding of the review",
@@ -30,5 +35,6 @@ export const ABOUT = {
   "save-commit": "saves the squashed commit's hash",
   "take-up": "goes on after a halt, with the failed attempts counted anew",
   "derive-change": "commits what is in the worktree and describes the change against the base branch",
+  "describe-work": "describes, when a review begins, what there is to review: the committed change, or none",
   "run-tests": "runs the project's own test commands in the worktree and reports what they did",
 } as const;

@@ -21,21 +21,51 @@ export function putAway(repository: Repository, settings: TaskSettings, kept: st
 }
 
 async function putAwayNow(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
+  const worktree = await worktreeAway(repository, settings, kept);
+  const branch = await branchAway(repository, settings, kept, worktree.refs);
+  return { notes: [...worktree.notes, ...branch.notes], refs: branch.refs };
+}
+
+/** The worktree alone: the branch stays, and with it every commit. */
+export function putAwayWorktree(repository: Repository, settings: TaskSettings): Promise<PutAway> {
+  return inTurn(repository, () => worktreeAway(repository, settings, null));
+}
+
+/** The branch alone; `refs` keep something already. */
+export function removeTaskBranch(
+  repository: Repository,
+  settings: TaskSettings,
+  kept: string | null,
+  refs: string[],
+): Promise<PutAway> {
+  return inTurn(repository, () => branchAway(repository, settings, kept, refs));
+}
+
+async function worktreeAway(repository: Repository, settings: TaskSettings, kept: string | null): Promise<PutAway> {
   const notes: string[] = [];
-  const refs = new Set<string>();
+  const refs: string[] = [];
   const state = await inspectWorktree(repository, settings.worktree);
   if (state.kind === "foreign") notes.push(`${settings.worktree} is not the task's worktree and was left alone.`);
   if (state.kind === "ours") {
     const ref = await rescueWorktree(repository, settings, state, kept);
     if (ref !== null) {
-      refs.add(ref);
+      refs.push(ref);
       notes.push(`Uncommitted files of the worktree are kept as ${ref}.`);
     }
     notes.push(...(await removeWorktree(repository, settings, state)));
   }
+  return { notes, refs };
+}
+
+async function branchAway(
+  repository: Repository,
+  settings: TaskSettings,
+  kept: string | null,
+  known: string[],
+): Promise<PutAway> {
+  const refs = new Set(known);
   const note = await removeBranch(repository, settings, kept, refs);
-  if (note !== null) notes.push(note);
-  return { notes, refs: [...refs] };
+  return { notes: note === null ? [] : [note], refs: [...refs] };
 }
 
 async function rescueWorktree(

@@ -38,16 +38,21 @@ export const actions: ReadonlyMap<string, Entry<Action>> = entries<Action>({
   "archive-evidence": () => import("./state-actions.js").then((module) => module.archiveEvidence),
   clear: () => import("./state-actions.js").then((module) => module.clear),
   count: () => import("./state-actions.js").then((module) => module.count),
+  dismiss: () => import("./agent-actions.js").then((module) => module.dismiss),
   merge: () => import("./merge.js").then((module) => module.merge),
   "prepare-worktree": () => import("./prepare-worktree.js").then((module) => module.prepareWorktree),
+  "put-away-work": () => import("./put-away-work.js").then((module) => module.putAwayWork),
   "render-plan": () => import("./render-plan.js").then((module) => module.renderPlan),
   "reset-rounds": () => import("./state-actions.js").then((module) => module.resetRounds),
   "revert-change": () => import("./revert-change.js").then((module) => module.revertChange),
+  "set-summary": () => import("./state-actions.js").then((module) => module.setSummary),
+  spawn: () => import("./agent-actions.js").then((module) => module.spawn),
   "wait-for-human": () => import("./state-actions.js").then((module) => module.waitForHuman),
 });
 
 export const makers: ReadonlyMap<string, Entry<Maker>> = entries<Maker>({
   "derive-change": () => import("./derive-change.js").then((module) => module.deriveChange),
+  "describe-work": () => import("./describe-work.js").then((module) => module.describeWork),
   "run-tests": () => import("./run-tests.js").then((module) => module.runTests),
 });
 

@@ -43,6 +43,13 @@ export const clear: Action = {
   run: async (_context, call) => ({ patch: { counters: { [counterName(call)]: 0 } } }),
 };
 
+export const setSummary: Action = {
+  name: "set-summary",
+  about: ABOUT["set-summary"],
+  outside: false,
+  run: async ({ event }) => ({ patch: { fields: { summary: event.payload["summary"] } } }),
+};
+
 function counterName({ name, args }: ActionCall): string {
   const [counter, ...more] = args;
   if (counter !== undefined && more.length === 0) return counter;

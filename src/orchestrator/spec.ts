@@ -88,12 +88,15 @@ function read(text: string, file: string): ParsedWorkflow {
 /** The prompt for mending an artifact: every role's, and none of its own. */
 const REPAIR = "repair";
 
-/** What the use cases send: `advance`, `answer`, `resume`, work that failed, and an agent's tools. Override and redo are no rows of a table. */
+/** What the use cases send: `advance`, `answer`, `resume`, work that failed, an agent's own words and its end, and its tools. Override and redo are no rows of a table. */
 const EVENTS: Known["events"] = [
   { name: "next", by: ["human", "agent"] },
   { name: "answer", by: ["human"] },
   { name: "resume", by: ["human"] },
   { name: "fail", by: ["pawl"] },
+  { name: "update", by: ["human", "agent"] },
+  { name: "exit", by: ["pawl"] },
+  { name: "crashed", by: ["pawl"] },
   ...TOOL_NAMES.map((name): Known["events"][number] => ({ name, by: ["human", "agent"] })),
 ];
 

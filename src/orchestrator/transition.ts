@@ -114,7 +114,13 @@ async function runActions(
           "fields",
         ),
       },
-      counters: state.counters,
+      counters: {
+        ...state.counters,
+        ...(mergeRecords(
+          results.map(({ patch }) => patch ?? {}),
+          "counters",
+        ) as Record<string, number>),
+      },
       now: context.now,
       progress: context.progress,
       ...(context.signal === undefined ? {} : { signal: context.signal }),

@@ -12,7 +12,7 @@ export type Validate = (schema: string, value: unknown, file: string) => Promise
 /** `sections` are the hashes of all sections of the artifact's name, where it is a section: the last one is the artifact. */
 export type ReadArtifact =
   | { condition: "missing"; findings: Finding[]; sections?: string[] }
-  | { condition: "invalid"; findings: Finding[]; hash?: string }
+  | { condition: "invalid"; findings: Finding[]; hash?: string; sections?: string[] }
   | { condition: "ok"; data: unknown; hash: string; sections?: string[] };
 
 type MissingArtifact = Extract<ReadArtifact, { condition: "missing" }>;
@@ -28,7 +28,8 @@ export async function readArtifact(directory: string, artifact: Artifact, valida
     if (codeOf(error) === "ENOENT") return missingArtifact(artifact);
     return { condition: "invalid", findings: [unreadable(file, error)] };
   }
-  if (artifact.section !== undefined) return readSectionArtifact(bytes.toString("utf8"), artifact, artifact.section);
+  if (artifact.section !== undefined)
+    return readSectionArtifact(bytes.toString("utf8"), artifact, artifact.section, validate);
   const hash = sha256(bytes);
   if (!file.endsWith(".json")) return { condition: "ok", data: { text: bytes.toString("utf8") }, hash };
   const parsed = parseStrictJson(bytes, file);
@@ -37,14 +38,31 @@ export async function readArtifact(directory: string, artifact: Artifact, valida
   return findings.length > 0 ? { condition: "invalid", findings, hash } : { condition: "ok", data: parsed.value, hash };
 }
 
-async function readSectionArtifact(text: string, artifact: Artifact, heading: string): Promise<ReadArtifact> {
-  const { hasContent, readSections } = await import("./sections.js");
+async function readSectionArtifact(
+  text: string,
+  artifact: Artifact,
+  heading: string,
+  validate: Validate,
+): Promise<ReadArtifact> {
+  const [{ hasContent, readSections }, { readVerdict }] = await Promise.all([
+    import("./sections.js"),
+    import("./verdict.js"),
+  ]);
   const texts = readSections(text, heading);
   const sections = texts.map(sha256);
   const section = texts.at(-1);
   if (section === undefined || !hasContent(section))
     return { ...missingArtifact(artifact, section !== undefined), sections };
-  return { condition: "ok", data: { text: section }, hash: sha256(section), sections };
+  const data = { text: section, verdict: readVerdict(section) };
+  const hash = sha256(section);
+  const findings = artifact.schema === undefined ? [] : await validate(artifact.schema, data, artifact.file);
+  if (findings.length > 0)
+    return { condition: "invalid", findings: findings.map((each) => ofSection(each, heading)), hash, sections };
+  return { condition: "ok", data, hash, sections };
+}
+
+function ofSection(finding: Finding, heading: string): Finding {
+  return { ...finding, message: `\`## ${heading}\` in ${finding.message}` };
 }
 
 export function missingArtifact(artifact: Artifact, empty = false): MissingArtifact {
@@ -53,9 +71,11 @@ export function missingArtifact(artifact: Artifact, empty = false): MissingArtif
   const expected =
     madeBy.kind === "orchestrator"
       ? `what pawl makes by \`${madeBy.action}\`; nobody else's file counts`
-      : schema === undefined
-        ? `a ${section === undefined ? "file" : "section with content"}`
-        : `a file that fits ${schema}`;
+      : section !== undefined
+        ? "a section with content"
+        : schema === undefined
+          ? "a file"
+          : `a file that fits ${schema}`;
   return {
     condition: "missing",
     findings: [

@@ -28,11 +28,15 @@ export function readSections(text: string, heading: string): string[] {
 
 /** Is there a line that is neither blank, nor a comment, nor a placeholder that a template left? */
 export function hasContent(section: string): boolean {
-  return section
-    .replace(/<!--[\s\S]*?(-->|$)/g, "")
-    .split("\n")
-    .map((line) => line.replace(/^[\s>*+-]*(\[[ xX]?\]\s*)?/, "").trim())
-    .some((line) => line !== "" && !/^(\{[^}]*\}|<[^>]*>|\[[^\]]*\]|…|\.\.\.|TODO:?|TBD:?)$/i.test(line));
+  return (
+    section
+      .replace(/<!--[\s\S]*?(-->|$)/g, "")
+      .split("\n")
+      .map((line) => line.replace(/^[\s>*+-]*(\[[ xX]?\]\s*)?/, "").trim())
+      // `DONE:` alone is what the template said; what stands after it counts.
+      .map((line) => line.replace(/^\*{0,2}[A-Z]{3,}\*{0,2}:\*{0,2}\s*/, ""))
+      .some((line) => line !== "" && !/^(\{[^}]*\}|<[^>]*>|\[[^\]]*\]|…|\.\.\.|TODO:?|TBD:?)$/i.test(line))
+  );
 }
 
 function plainText(node: Nodes): string {

@@ -50,6 +50,19 @@ const RECORD = shape({
   archived: optional(pathInside),
 });
 
+const AGENT = shape({
+  role: text,
+  phase: text,
+  number: count,
+  token: text,
+  since: text,
+  terminal: flag,
+  rules: text,
+  host: optional(PROCESS),
+  agent: optional(PROCESS),
+  dismissed: optional(flag),
+});
+
 const STORED: Record<string, Check> = {
   lastEvent: EVENT,
   waiting: nullOr(shape({ reason: text, since: text })),
@@ -63,6 +76,8 @@ const STORED: Record<string, Check> = {
   git: optional(anObject),
   note: optional(text),
   faces: optional(listOf(text)),
+  agent: optional(AGENT),
+  due: optional(text),
 };
 
 /** Nothing of it but the phase is relied on; what would be read in two ways is refused all the same. */

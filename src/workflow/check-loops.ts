@@ -44,8 +44,9 @@ function runsByItself(workflow: Workflow, row: Transition): boolean {
   if (row.by.every((sender) => sender === "human")) return false;
   if (worker === "human" && row.by.some((sender) => sender === "any" || sender === "human")) return false;
   if (row.actions.some(({ name }) => name === STOP)) return false;
-  // An agent that asks again and changes nothing is no loop of the workflow.
-  const asksOnly = row.from === row.to && row.actions.length === 0 && row.event !== "next" && row.event !== "fail";
+  // An agent that asks again and changes nothing, or only a text, is no loop of the workflow.
+  const isIdle = row.actions.every(({ name }) => name === "set-summary");
+  const asksOnly = row.from === row.to && isIdle && row.event !== "next" && row.event !== "fail";
   return !asksOnly;
 }
 

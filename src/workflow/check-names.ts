@@ -53,11 +53,11 @@ function* artifactNames(workflow: Workflow, known: Known, artifact: Artifact): G
     if (artifacts.includes(judged)) continue;
     yield unknownName(workflow, line, "artifact", `what the artifact \`${name}\` judges`, judged, artifacts);
   }
-  if (schema !== undefined && isText(artifact)) {
+  if (schema !== undefined && artifact.section === undefined && isText(artifact)) {
     yield errorAt(workflow, line, "schema", `\`${name}\` is text, which no schema is held against`, {
       expected: "a schema for a JSON file only",
       found: schema,
-      hint: "empty the column Schema, or let the artifact be a whole file that ends with .json",
+      hint: "empty the column Schema, or let the artifact be a section, or a whole file that ends with .json",
     });
   } else if (schema !== undefined && known.schemas[schema] === undefined) {
     const schemas = Object.keys(known.schemas).filter((file) => known.schemas[file] !== undefined);

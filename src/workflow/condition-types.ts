@@ -75,8 +75,14 @@ export function typedConditions(workflow: Workflow, schemas: Record<string, Json
   };
 }
 
-/** What a condition sees of a section, or of a file that is no JSON. */
+/** What a condition sees of a file that is no JSON … */
 const TEXT: JsonSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+/** … and of a section of one: `none` where it does not say whether it is for or against. */
+const SECTION: JsonSchema = {
+  type: "object",
+  properties: { text: { type: "string" }, verdict: { enum: ["pass", "fail", "none"] } },
+  required: ["text", "verdict"],
+};
 
 export function isText({ file, section }: Artifact): boolean {
   return section !== undefined || !file.endsWith(".json");
@@ -84,7 +90,8 @@ export function isText({ file, section }: Artifact): boolean {
 
 /** What is known of an artifact's value; undefined when nothing is. */
 export function schemaOf(artifact: Artifact, schemas: Record<string, JsonSchema | undefined>): JsonSchema | undefined {
-  if (isText(artifact)) return TEXT;
+  if (artifact.section !== undefined && artifact.schema === undefined) return SECTION;
+  if (artifact.section === undefined && isText(artifact)) return TEXT;
   return artifact.schema === undefined ? undefined : schemas[artifact.schema];
 }
 

@@ -98,7 +98,7 @@ describe("a section as an artifact", () => {
 
   it("is its text, and its hash is that of the section alone", async () => {
     const hash = sha256("PASS");
-    const ok = { condition: "ok", data: { text: "PASS" }, hash, sections: [hash] };
+    const ok = { condition: "ok", data: { text: "PASS", verdict: "pass" }, hash, sections: [hash] };
     expect(await read("# A\n## Review\nPASS\n")).toEqual(ok);
     expect(await read("# B\nother\n## Review\n\nPASS\n\n## After\nx\n")).toEqual(ok);
   });

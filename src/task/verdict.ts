@@ -1,0 +1,44 @@
+/**
+ * The verdict of a review that is written as prose. A line that says `Verdict: PASS` or `FAIL` counts before any other; without
+ * one, the first line that has one of the words. Lines that contradict each other, or themselves, are no verdict.
+ */
+import type { Nodes } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+
+export type Verdict = "pass" | "fail" | "none";
+
+/** What is quoted or shown as code or comment is somebody else's word. */
+const NOT_SAID = ["code", "inlineCode", "html", "blockquote", "definition", "thematicBreak"];
+
+export function readVerdict(section: string): Verdict {
+  const lines = linesOf(fromMarkdown(section));
+  const explicit = lines.flatMap((line) => /^\W*verdict\s*(?:[:=\u2013\u2014-]|is\b)(.*)$/iu.exec(line)?.[1] ?? []);
+  if (explicit.length > 0) return common(explicit.map(wordIn));
+  const first = lines.find((line) => /\b(PASS|FAIL)\b/i.test(line));
+  return first === undefined ? "none" : wordIn(first);
+}
+
+function common(verdicts: Verdict[]): Verdict {
+  const [first = "none", ...others] = verdicts;
+  return others.every((other) => other === first) ? first : "none";
+}
+
+function wordIn(line: string): Verdict {
+  const words = new Set([...line.matchAll(/\b(PASS|FAIL)\b/gi)].map(([word]) => word.toLowerCase()));
+  const [only = "none"] = words;
+  return words.size === 1 ? (only as Verdict) : "none";
+}
+
+/** The lines as a reader sees them: without marks of lists, headings and emphasis. */
+function linesOf(node: Nodes): string[] {
+  if (NOT_SAID.includes(node.type)) return [];
+  if (node.type === "paragraph" || node.type === "heading") return textOf(node).split("\n");
+  return "children" in node ? node.children.flatMap(linesOf) : [];
+}
+
+function textOf(node: Nodes): string {
+  if (NOT_SAID.includes(node.type)) return " ";
+  if (node.type === "break") return "\n";
+  if ("value" in node) return node.value;
+  return "children" in node ? node.children.map(textOf).join("") : "";
+}
