@@ -2,8 +2,9 @@
 // parsed, and validators for the built-in schemas.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -69,6 +70,8 @@ const builds = [
   await writeProgram("main", "src/main.ts"),
   // The protocol's library is for one command alone: no other has to read it.
   await writeProgram("mcp", "src/surfaces/mcp/serve.ts", { legalComments: "none" }),
+  // A process of its own, one for each agent: it has to be small.
+  await writeProgram("host", "src/agents/session/host.ts", { legalComments: "none" }),
 ];
 replace(
   "index.js",
@@ -110,15 +113,43 @@ for (const name of readdirSync(dist)) {
 }
 // Compiled code, for this version of Node; another one compiles for itself. It holds what a short command runs, and what the
 // answer to a client's first word takes.
-const compile = (name, args, input) =>
-  execFileSync(process.execPath, [join(root, "bin", "pawl.cjs"), ...args, "--dir", root], {
+const compile = (name, program, args, input) =>
+  execFileSync(process.execPath, [join(root, "bin", program), ...args], {
     env: { ...process.env, PAWL_WRITE_CODE_CACHE: name },
     stdio: ["pipe", "ignore", "inherit"],
     input,
   });
-compile("main", ["next", "add-slugify", "--dry-run", "--json"], "");
+compile("main", "pawl.cjs", ["next", "add-slugify", "--dry-run", "--json", "--dir", root], "");
 const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "build", version: "1" } };
-compile("mcp", ["mcp"], `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
+compile(
+  "mcp",
+  "pawl.cjs",
+  ["mcp", "--dir", root],
+  `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`,
+);
+// A host's whole life, with an agent that ends at once.
+const life = mkdtempSync(join(tmpdir(), "pawl-build-"));
+const run = {
+  role: "build",
+  phase: "build",
+  attempt: 1,
+  repair: 0,
+  task: "build",
+  taskDir: life,
+  workspace: life,
+  cwd: life,
+};
+const more = {
+  runDir: join(life, "run"),
+  prompt: "",
+  artifacts: {},
+  env: { PATH: process.env.PATH ?? "" },
+  token: "build",
+};
+const spec = { command: ["true"], terminal: true, env: [], set: {}, repairs: 0 };
+const order = { spec, run: { ...run, ...more }, pawlBin: join(dist, "bin"), socket: join(life, "sock"), then: null };
+compile("host", "host.cjs", [], `${JSON.stringify(order)}\n`);
+rmSync(life, { recursive: true, force: true });
 
 if (withTypes) {
   rmSync(join(dist, "types"), { recursive: true, force: true });

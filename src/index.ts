@@ -21,7 +21,9 @@ import { checkSpec, type CheckedWorkflow } from "./orchestrator/spec.js";
 import { historyOf, statusOf, type Status } from "./orchestrator/status.js";
 import { suggest, type Suggestion } from "./orchestrator/suggest.js";
 import { listTasks, type TaskSummary } from "./orchestrator/tasks.js";
+import type { BoardRow } from "./orchestrator/tending/board.js";
 import type { Step } from "./orchestrator/transition.js";
+import { update, type Update } from "./orchestrator/update.js";
 import { adopt, verify, type Verification } from "./orchestrator/verify.js";
 import type { HistoryEvent } from "./task/history.js";
 import { readTranscript, type TranscriptEntry } from "./task/transcript.js";
@@ -31,6 +33,8 @@ export { PawlError, exitCode, type ErrorKind, type Finding } from "./errors.js";
 export type { AutoResult } from "./orchestrator/advance.js";
 export type { NewTask } from "./orchestrator/new-task.js";
 export type { CheckedWorkflow } from "./orchestrator/spec.js";
+export type { BoardRow } from "./orchestrator/tending/board.js";
+export type { Update } from "./orchestrator/update.js";
 export type { Status } from "./orchestrator/status.js";
 export type { SuggestedAction, Suggestion } from "./orchestrator/suggest.js";
 export type { TaskSummary } from "./orchestrator/tasks.js";
@@ -69,6 +73,10 @@ export interface Pawl {
   override(task: string, request: { to?: string; reason: string }): Promise<Step>;
   answer(task: string, request: { choice: string; note?: string; to?: string }): Promise<Step>;
   resume(task: string, request: { note: string }): Promise<Step>;
+  /** Asks for a status, in a workflow in which agents and humans do. */
+  update(task: string, request: Update): Promise<Step>;
+  /** One round of the monitor: agents that have ended are noticed, and what follows is done. */
+  watch(): Promise<BoardRow[]>;
   status(task: string): Promise<Status>;
   history(task: string): Promise<HistoryEvent[]>;
   /** What was said and run, secrets masked. */
@@ -101,6 +109,8 @@ export function openPawl(options: PawlOptions): Pawl {
     redo: async (task, request) => redo(await open(task), request),
     override: async (task, request) => override(await open(task), request),
     answer: async (task, request) => answer(await open(task), request),
+    update: async (task, request) => update(await open(task), request),
+    watch: async () => (await import("./orchestrator/tending/board.js")).board(engine, undefined),
     resume: async (task, request) => resume(await open(task), request),
     status: async (task) => statusOf(await open(task)),
     history: async (task) => historyOf(await open(task)),

@@ -96,7 +96,6 @@ export async function check(
     pointer: "/head",
     expected: change.head,
     found: head ?? "no commit",
-    hint: REDO,
   };
 }
 
@@ -150,8 +149,5 @@ async function changedSince({ git }: Repository, change: AcceptedChange, tree: s
     pointer: "/tree",
     expected: change.tree,
     found: tree,
-    hint: REDO,
   };
 }
-
-const REDO = 'pawl redo codegen --reason "…"';

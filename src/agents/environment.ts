@@ -7,6 +7,24 @@ import type { AgentRun } from "./types.js";
 export const TOKEN_VARIABLE = "PAWL_TOKEN";
 export const PROMPT_FILE = "prompt.md";
 
+/** What a run of an agent is told about its work. */
+const OF_A_RUN = [
+  "PAWL_TASK",
+  "PAWL_TASK_DIR",
+  "PAWL_PHASE",
+  "PAWL_ROLE",
+  "PAWL_ATTEMPT",
+  "PAWL_REPAIR",
+  "PAWL_PROMPT_FILE",
+  "PAWL_ARTIFACTS",
+  TOKEN_VARIABLE,
+];
+
+/** For a process that is none of an agent's, though an agent may have had it started. */
+export function withoutRun(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_RUN.includes(name)));
+}
+
 export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: string): Record<string, string> {
   const inherited = Object.entries(run.env).filter(
     ([name, value]) => !name.startsWith("PAWL_") && (!isSecret(name, value) || allowed.includes(name)),

@@ -20,9 +20,18 @@ export interface Preset {
   /** Environment variables with fixed values. */
   set: Record<string, string>;
   result: PresetResult;
+  /** How it is run in a terminal, and by what it is seen that it waits there for somebody. */
+  terminal?: { command: string[]; waiting?: WaitingRule[] };
   /** How to read what it prints with other options, where it is run by a command of one's own. */
   envelopes?: PresetResult[];
   docs: string;
+}
+
+/** A line on its screen that asks for something. */
+export interface WaitingRule {
+  kind: "permission" | "trust" | "login" | "question";
+  /** A regular expression. */
+  pattern: string;
 }
 
 /** How to read what it prints. */
@@ -102,6 +111,7 @@ async function readPreset(path: string, name: string, workspace: string): Promis
     });
   }
   checkPatterns(preset, path);
+  checkWaiting(preset.terminal?.waiting ?? [], path, "/terminal/waiting");
   return preset;
 }
 
@@ -117,6 +127,19 @@ function checkPatterns(preset: Preset, path: string): void {
     const message = `${path}: ${pointer} expected a regular expression with a group, found ${found}`;
     throw invalid(message, {
       findings: [{ message, file: path, pointer, expected: "a regular expression with a group", found }],
+      hint: `mend ${path}`,
+    });
+  }
+}
+
+/** The patterns by which it is seen that an agent waits. */
+export function checkWaiting(rules: WaitingRule[], path: string, within: string): void {
+  for (const [index, { pattern }] of rules.entries()) {
+    if (groupsOf(pattern) !== null) continue;
+    const pointer = `${within}/${index}/pattern`;
+    const message = `${path}: ${pointer} expected a regular expression, found none`;
+    throw invalid(message, {
+      findings: [{ message, file: path, pointer, expected: "a regular expression", found: pattern }],
       hint: `mend ${path}`,
     });
   }

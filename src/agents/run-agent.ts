@@ -11,14 +11,20 @@ import { PROMPT_FILE } from "./environment.js";
 import { placeFile } from "./place-file.js";
 import { printedArtifact, reportedError } from "./printed.js";
 import { runRehearsal } from "./rehearsal.js";
-import type { AgentResult, AgentRun, AgentSpec } from "./types.js";
+import { runTerminalAgent } from "./session/terminal-agent.js";
+import type { AgentHooks, AgentResult, AgentRun, AgentSpec } from "./types.js";
 import { usageOf } from "./usage.js";
 
-export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string): Promise<AgentResult> {
+/** `hooks`: whoever holds it takes what it prints, and has its terminal. */
+export async function runAgent(
+  spec: AgentSpec,
+  run: AgentRun,
+  pawlBin: string,
+  hooks: AgentHooks = {},
+): Promise<AgentResult> {
   mkdirSync(run.runDir, { recursive: true });
   placeFile(join(run.runDir, PROMPT_FILE), run.prompt);
-  const ended =
-    spec.command === null ? await runRehearsal(run) : await runCommandAgent(spec.command, spec, run, pawlBin);
+  const ended = await perform(spec, run, pawlBin, hooks);
   const told = withReportedError(ended, spec);
   // What an agent says of its failure may quote the key that was refused.
   const summary = maskSecrets(told.summary, run.env);
@@ -36,6 +42,18 @@ export async function runAgent(spec: AgentSpec, run: AgentRun, pawlBin: string):
   };
   placeFile(join(run.runDir, "result.json"), `${JSON.stringify(record, null, 2)}\n`);
   return result;
+}
+
+function perform(
+  spec: AgentSpec,
+  run: AgentRun,
+  pawlBin: string,
+  hooks: AgentHooks,
+): Promise<Omit<AgentResult, "usage">> {
+  const { command, terminal } = spec;
+  if (command === null) return runRehearsal(run);
+  if (terminal) return runTerminalAgent(command, spec, run, pawlBin, hooks);
+  return runCommandAgent(command, spec, run, pawlBin, hooks);
 }
 
 /** Some exit with 0 and say in their own words that they failed; of the others, their words say more than the exit code. */

@@ -1,4 +1,6 @@
 /** What a run of an agent gets, and what comes of it. */
+import type { OutputLog } from "../process/run-log.js";
+import type { Terminal } from "../process/terminal.js";
 import type { PresetResult } from "./preset.js";
 import type { Usage } from "./usage.js";
 
@@ -26,6 +28,17 @@ export interface AgentRun {
   token: string;
   signal?: AbortSignal;
   progress: (text: string) => void;
+  /** Called once its process is there. */
+  onStart?: (pid: number) => void;
+}
+
+/** For whoever holds an agent and has its terminal. */
+export interface AgentHooks {
+  /** Takes what it prints; without it that goes into the file of its run. */
+  log?: OutputLog;
+  onTerminal?: (terminal: Terminal) => void;
+  /** How its process ended; what it left is looked at after that. */
+  onExit?: (end: { exitCode: number | null; signal: string | null }) => void;
 }
 
 export type AgentOutcome = "finished" | "crashed" | "timeout" | "interrupted" | "not-found";
@@ -45,7 +58,10 @@ export interface AgentResult {
 export interface AgentSpec {
   /** An argument list with placeholders; null for the built-in rehearsal. */
   command: string[] | null;
-  timeoutMs: number;
+  /** Left out, it may take as long as it likes. */
+  timeoutMs?: number;
+  /** It runs in a terminal, for people to look at and to type into. */
+  terminal: boolean;
   /** Secret-looking environment variables that it may see. */
   env: string[];
   /** Environment variables with fixed values. */

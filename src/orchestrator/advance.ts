@@ -2,27 +2,41 @@
 import { halted, interrupted, invalid, refused } from "../errors.js";
 import type { OpenTask } from "../task/store.js";
 import { waysOut } from "../workflow/decide.js";
+import { worksByItself } from "../workflow/exits.js";
 import type { Refusal } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { decideNext } from "./decide-next.js";
-import { inSession, lookReady } from "./session.js";
+import { inSession, lookReady, type Session } from "./session.js";
 import { comesAfter, phaseOf, requirePhase, proposalFor, suggest, type Proposal } from "./suggest.js";
+import type { Awaited } from "./tending/await-agent.js";
 import { carryOut, type Step } from "./transition.js";
 import { doWork } from "./work.js";
 
-export function advance(context: TaskContext): Promise<Step> {
-  return inSession(context, async (session) => {
-    let look = await lookReady(context, session.task);
-    const suggestion = await proposalFor(context, look);
-    if (suggestion.action === "work") {
-      const { task, step } = await doWork(context, session.task, look, { thenNext: true });
-      session.task = task;
-      if (step !== null) return step;
-      look = await lookAt(context, { state: session.task.state, origin: "stored" });
-    } else if (suggestion.action !== "advance") throw refusalOf(context, look, suggestion);
-    return takeNext(context, session.task, look);
-  });
+export async function advance(context: TaskContext): Promise<Step> {
+  const done = await inSession(context, (session) => advanceIn(context, session));
+  if (!("since" in done)) return done;
+  const { waitForStep } = await import("./tending/wait-for-step.js");
+  return waitForStep(context, done);
+}
+
+/** Where an agent works by itself there is no step yet, and what has to be waited for. */
+async function advanceIn(context: TaskContext, session: Session): Promise<Step | Awaited> {
+  const step = session.tended.findLast(({ from, to }) => from !== to);
+  if (step !== undefined) return step;
+  let look = await lookReady(context, session.task);
+  const suggestion = await proposalFor(context, look);
+  if (suggestion.action === "work" || suggestion.action === "busy") {
+    if (worksByItself(context.workflow, look.state.phase)) {
+      const { awaitAgent } = await import("./tending/await-agent.js");
+      return awaitAgent(context, session, look);
+    }
+    const { task, step } = await doWork(context, session.task, look, { thenNext: true });
+    session.task = task;
+    if (step !== null) return step;
+    look = await lookAt(context, { state: session.task.state, origin: "stored" });
+  } else if (suggestion.action !== "advance") throw refusalOf(context, look, suggestion);
+  return takeNext(context, session.task, look);
 }
 
 /** The transition that `next` makes; refused when the evidence opens none. */

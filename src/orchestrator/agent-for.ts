@@ -15,6 +15,7 @@ import { worktreeDirectory } from "../workspace/workspace.js";
 import type { TaskContext } from "./context.js";
 import { describeFinding, type Failure } from "./failure.js";
 import { evidenceFor, type Look } from "./look.js";
+import { promptName } from "../workflow/prompt-name.js";
 import { agentArtifacts, printInstead, promptSlots } from "./prompt-slots.js";
 import { phaseOf } from "./suggest.js";
 
@@ -41,25 +42,47 @@ export async function isDoneByHand(context: TaskContext, role: string): Promise<
 /** Refuses before anything is written when nobody is there for the role. */
 export async function agentFor(context: TaskContext, role: string, look: Look): Promise<RoleAgent> {
   const config = agentOf(await context.settings(), role);
-  if (config === undefined || config.use === "human") throw noAgent(context, role, look, config?.use);
-  const { use, command } = config;
-  const spec = await resolveAgent(
+  if (config === undefined || config.use === "human") throw await noAgent(context, look);
+  const spec = await agentSpec(context, role);
+  // Made now, that of a repair too: a slot that nobody fills is no attempt of the agent's.
+  const phase = phaseOf(context.workflow, look.state.phase);
+  const attempt = actorOf(look.state, phase.name).attempts + 1;
+  const prompt = await promptFor(context, look.state, phase, attempt);
+  if (spec.repairs > 0) fillRole(context, REPAIR, noRepair(prompt));
+  context.beforeRun?.();
+  return (run) => runRole(context, role, spec, prompt, run);
+}
+
+/** How the agent that is set for the role is run. */
+export async function agentSpec(context: TaskContext, role: string): Promise<AgentSpec> {
+  const { use, command, ...config } = agentOf(await context.settings(), role) ?? {};
+  const terminal = config.terminal ?? false;
+  const timeout = config.timeout ?? (terminal ? undefined : TIMEOUT);
+  return resolveAgent(
     {
       ...(use === undefined ? {} : { use }),
       ...(command === undefined ? {} : { command }),
-      timeoutMs: milliseconds(config.timeout ?? TIMEOUT),
+      ...(timeout === undefined ? {} : { timeoutMs: milliseconds(timeout) }),
+      terminal,
       env: config.env ?? [],
       repairs: config.repairs ?? REPAIRS,
     },
     context.workspace.root,
   );
-  // Made now, that of a repair too: a slot that nobody fills is no attempt of the agent's.
-  const phase = phaseOf(context.workflow, look.state.phase);
-  const attempt = actorOf(look.state, phase.name).attempts + 1;
-  const prompt = fillRole(context, role, await promptSlots(context, look.state, phase, attempt));
-  if (spec.repairs > 0) fillRole(context, REPAIR, noRepair(prompt));
-  context.beforeRun?.();
-  return (run) => runRole(context, role, spec, prompt, run);
+}
+
+/** The prompt that the document names for where the task stands, or its role's. */
+export async function promptFor(
+  context: TaskContext,
+  state: TaskState,
+  phase: Phase,
+  attempt: number,
+): Promise<string> {
+  const { limits } = await context.config();
+  const counts = { counters: state.counters, limits: { ...context.workflow.limits, ...limits } };
+  const role = phase.who.kind === "agent" ? phase.who.role : "";
+  const name = promptName(context.workflow, phase.name, counts) ?? role;
+  return fillRole(context, name, await promptSlots(context, state, phase, attempt));
 }
 
 async function runRole(
@@ -70,7 +93,11 @@ async function runRole(
   given: RoleRun,
 ): Promise<Failure | "interrupted" | null> {
   const { state, phase, folder } = given;
-  const run = await agentRun(context, role, prompt, given);
+  const run: AgentRun = {
+    ...(await plainRun(context, { role, prompt, ...given })),
+    progress: context.progress,
+    ...(context.signal === undefined ? {} : { signal: context.signal }),
+  };
   for (const path of Object.values(run.artifacts)) mkdirSync(dirname(path), { recursive: true });
   let result = await start(spec, run);
   let left = await leftBy(context, state, phase);
@@ -91,12 +118,11 @@ function start(spec: AgentSpec, run: AgentRun): Promise<AgentResult> {
   return runAgent(spec, run, join(packageRoot(), "dist", "bin"));
 }
 
-async function agentRun(
+/** A run of an agent, as far as it can be written down. */
+export async function plainRun(
   context: TaskContext,
-  role: string,
-  prompt: string,
-  { phase, attempt, folder, token }: RoleRun,
-): Promise<AgentRun> {
+  { role, prompt, phase, attempt, folder, token }: RoleRun & { role: string; prompt: string },
+): Promise<Omit<AgentRun, "signal" | "progress">> {
   const settings = await context.settings();
   return {
     role,
@@ -112,8 +138,6 @@ async function agentRun(
     artifacts: agentArtifacts(context, phase),
     env: settings.env,
     token,
-    progress: context.progress,
-    ...(context.signal === undefined ? {} : { signal: context.signal }),
   };
 }
 
@@ -200,8 +224,10 @@ export function fillRole(context: TaskContext, name: string, slots: Record<strin
   return fillPrompt(readFileSync(file.path, "utf8"), slots, file.path);
 }
 
-function noAgent(context: TaskContext, role: string, look: Look, use: string | undefined): Error {
+export async function noAgent(context: TaskContext, look: Look): Promise<Error> {
   const phase = phaseOf(context.workflow, look.state.phase);
+  const role = phase.who.kind === "agent" ? phase.who.role : "";
+  const use = agentOf(await context.settings(), role)?.use;
   const findings = phase.leaves.flatMap((name) => {
     const status = look.evidence.artifacts[name];
     return status === undefined || status.condition === "ok" ? [] : status.findings;

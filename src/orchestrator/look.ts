@@ -2,7 +2,8 @@
 import { makers } from "../actions/registry.js";
 import type { MakerContext } from "../actions/types.js";
 import type { Finding } from "../errors.js";
-import { livenessOf } from "../process/identity.js";
+import { livenessOf, type Liveness } from "../process/identity.js";
+import { agentAtWork, type AgentMark } from "../task/agent-mark.js";
 import { readEvidence } from "../task/evidence.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { LoadedTask } from "../task/store.js";
@@ -17,6 +18,8 @@ export interface Look {
   evidence: Evidence;
   /** Is the work of the phase under way in some pawl? */
   running: "no" | "alive" | "gone" | "unknown";
+  /** The agent that is at work by itself; confirmed to be gone, it only waits to be noticed. */
+  agent: { mark: AgentMark; liveness: Liveness } | null;
   /** The document is not the one that the task began with. */
   documentChanged: boolean;
 }
@@ -25,11 +28,13 @@ export async function lookAt(context: TaskContext, loaded: Pick<LoadedTask, "sta
   const { state, origin } = loaded;
   const artifacts = await evidenceFor(context, state, relevantArtifacts(context.workflow, state.phase));
   const { run } = actorOf(state, state.phase);
+  const mark = agentAtWork(state.fields);
   return {
     state,
     origin,
     evidence: await toEvidence(context, state, artifacts),
     running: run === undefined ? "no" : livenessOf(run.owner),
+    agent: mark === undefined ? null : { mark, liveness: livenessOf(mark.host) },
     documentChanged: hasBegun(state) && state.workflow.hash !== context.workflow.hash,
   };
 }
@@ -93,7 +98,14 @@ async function checkSource(
   if (artifact.madeBy.kind === "human") return null;
   const maker = await makers.get(artifact.madeBy.action)?.load();
   if (maker?.check === undefined) return null;
-  return maker.check(await makerContext(context, state, known), data);
+  const finding = await maker.check(await makerContext(context, state, known), data);
+  return finding === null ? null : { hint: wayBack(context, artifact), ...finding };
+}
+
+/** To where what does not hold any more is made anew. */
+function wayBack({ workflow, id }: TaskContext, { name }: Artifact): string {
+  const phase = workflow.phases.find(({ leaves }) => leaves.includes(name))?.name ?? workflow.initial;
+  return workflow.human.redo ? `pawl redo ${phase} --reason "…"` : `see \`pawl why ${id}\``;
 }
 
 /** Left by a run of its own phase, said to be a person's, or accepted before. */

@@ -1,10 +1,12 @@
 /** A new task: its directory, task.md, and the first event. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { fillPrompt } from "../agents/prompt.js";
 import { codeOf, invalid, messageOf, PawlError, refused, usage } from "../errors.js";
+import { findSystemFile } from "../system/locate.js";
 import { loadWorkflow } from "../system/workflows.js";
 import { writeFileDurably } from "../task/atomic-file.js";
-import { requireTaskId } from "../task/paths.js";
+import { hasFace, requireTaskId } from "../task/paths.js";
 import { openTask } from "../task/store.js";
 import { formatTaskFile, parseTaskFile, TASK_FILE, type TaskFile } from "../task/task-file.js";
 import { gitTop } from "../workspace/settings.js";
@@ -42,6 +44,7 @@ export async function newTask(
   try {
     await writeFileDurably(join(dir, TASK_FILE), formatTaskFile(file));
     const context = await openContext(engine, id);
+    placeFace(context, file);
     await begin(context, file.title);
     rememberTask(engine.workspace, id);
     record(context, { kind: "command", text: `new task: ${file.title}` });
@@ -52,10 +55,28 @@ export async function newTask(
   }
 }
 
+/** The file in which people and agents write to each other begins with what is wanted. */
+function placeFace({ workflow, workspace, dir }: TaskContext, { title, brief }: TaskFile): void {
+  const template = hasFace(workflow) ? findSystemFile("templates", workflow.state.file, workspace.root) : undefined;
+  if (template === undefined) return;
+  const text = fillPrompt(
+    readFileSync(template.path, "utf8"),
+    { title, brief: withoutTitle(brief, title) },
+    template.path,
+  );
+  writeFileSync(join(dir, workflow.state.file), text, { flag: "wx" });
+}
+
+function withoutTitle(brief: string, title: string): string {
+  const [first = "", ...rest] = brief.trim().split("\n");
+  return first.trim() === `# ${title}` ? rest.join("\n").trim() : brief.trim();
+}
+
 async function begin(context: TaskContext, title: string): Promise<void> {
   const task = await openTask(context.dir, context.workflow, context.now, context.workspace.env);
   try {
-    task.state = { ...task.state, fields: { ...task.state.fields, title } };
+    const summary = hasFace(context.workflow) ? { summary: title } : {};
+    task.state = { ...task.state, fields: { ...task.state.fields, title, ...summary } };
     await task.begin(context.user);
   } finally {
     task.close();

@@ -1,5 +1,6 @@
 /** The state that a decision leads to: what it accepts, what its actions change, and the phase that begins. Nothing is written. */
 import type { StatePatch } from "../actions/types.js";
+import { agentMarks, withAgents } from "../task/agent-mark.js";
 import { inputHashes } from "../task/evidence.js";
 import {
   actorOf,
@@ -109,6 +110,7 @@ export async function enter(
   if (event.by.kind === "human" && note !== undefined && note.trim() !== "") {
     next = { ...next, fields: { ...next.fields, note: note.trim() } };
   } else if (leaving) next = { ...next, fields: without(next.fields, "note") }; // It was for the phase that is done now.
+  if (byHuman) next = { ...next, fields: withoutStrangers(next.fields, decision.to) };
   if (!leaving) return next;
   if (next.waiting !== null && decision.to !== decision.from) next = { ...next, waiting: null };
   const actor = actorOf(next, decision.to);
@@ -127,6 +129,12 @@ export async function enter(
   };
   const { leaves } = phaseOf(context.workflow, decision.to);
   return bindInputs(context, await putAway(context, next, decision.to, leaves), leaves);
+}
+
+/** A human's power is no row that could say who is to go: whoever has no part in the phase is. */
+function withoutStrangers(fields: Record<string, unknown>, phase: string): Record<string, unknown> {
+  const marks = agentMarks(fields).map((mark) => (mark.serves.includes(phase) ? mark : { ...mark, dismissed: true }));
+  return without(withAgents(fields, marks), "due");
 }
 
 /** A failed attempt stays one until somebody acts on it. */

@@ -1,10 +1,12 @@
 /** What a prompt can say about a task: the slots of the files in system/agents. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gitRecord } from "../actions/git-record.js";
 import type { Slots } from "../agents/prompt.js";
 import { loadSchema } from "../system/schemas.js";
 import { actorOf, type TaskState } from "../task/state.js";
-import type { Phase } from "../workflow/types.js";
+import { countersOf } from "../workflow/counters.js";
+import type { Phase, Workflow } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 
 /** Long evidence is cut in a prompt; its file has all of it. */
@@ -20,6 +22,7 @@ export async function promptSlots(
   const settings = await context.settings();
   const actor = actorOf(state, phase.name);
   const note = state.fields["note"];
+  const { limits = {} } = await context.config();
   return {
     task: context.id,
     title: settings.title,
@@ -39,10 +42,27 @@ export async function promptSlots(
             actor.cause.artifacts.filter((name) => name !== "plan"),
           ),
     last_failure: actor.lastFailure ?? NOTHING,
+    ...faceSlots(context, state, settings.title),
+    branch: settings.repo === null ? "(no repository)" : settings.branch,
+    base: gitRecord(state.fields).start ?? "HEAD",
+    ...counterSlots(context.workflow, state, limits),
     human_note: typeof note === "string" && note !== "" ? note : NOTHING,
     artifacts: artifactsText(context, phase),
     next_action: nextAction(context, phase),
   };
+}
+
+/** For a task that is shown in a Markdown file. */
+function faceSlots({ workflow, dir }: TaskContext, { fields }: TaskState, title: string): Slots {
+  const summary = fields["summary"];
+  return { summary: typeof summary === "string" ? summary : title, task_file: join(dir, workflow.state.file) };
+}
+
+/** `{{review_round}}` and `{{limits.review_rounds}}`: what the document counts, and its bounds. */
+function counterSlots(workflow: Workflow, { counters }: TaskState, limits: Record<string, number>): Slots {
+  const counts = countersOf(workflow).map((name) => [name, String(counters[name] ?? 0)]);
+  const bounds = Object.entries({ ...workflow.limits, ...limits }).map(([name, n]) => [`limits.${name}`, String(n)]);
+  return Object.fromEntries([...counts, ...bounds]) as Slots;
 }
 
 /** Artifacts that the agent itself has to leave, with their absolute paths. */
@@ -78,7 +98,8 @@ function evidenceText(context: TaskContext, names: string[]): string {
 function artifactsText(context: TaskContext, phase: Phase): string {
   const own = agentArtifacts(context, phase);
   const parts = Object.entries(own).map(([name, path]) => {
-    const schema = context.workflow.artifacts.find((artifact) => artifact.name === name)?.schema;
+    const { schema, section } = context.workflow.artifacts.find((artifact) => artifact.name === name) ?? {};
+    if (section !== undefined) return `Write \`${name}\` as a section \`## ${section}\` at the end of ${path}`;
     if (schema === undefined) return `Write \`${name}\` to ${path}`;
     return `Write \`${name}\`, one JSON document, to ${path}\nIt has to fit this JSON Schema:\n\n${JSON.stringify(loadSchema(schema, context.workspace.root).schema, null, 2)}`;
   });

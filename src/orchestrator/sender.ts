@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { ancestorWith } from "../process/ancestors.js";
+import { agentMarks } from "../task/agent-mark.js";
 import type { TaskState } from "../task/state.js";
 import type { Sender } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
@@ -10,6 +11,9 @@ export function senderOf(context: TaskContext, state: TaskState): Sender {
   const token = tokenOf(context);
   if (token === undefined) return { kind: "human", name: context.user };
   const hash = createHash("sha256").update(token).digest("hex");
+  const mark = agentMarks(state.fields).find((each) => each.token === hash);
+  // One that was dismissed has nothing to say any more.
+  if (mark !== undefined) return { kind: "agent", role: mark.dismissed === true ? "dismissed" : mark.role };
   const phase = Object.keys(state.actors).find((name) => state.actors[name]?.run?.token === hash);
   const who = context.workflow.phases.find(({ name }) => name === phase)?.who;
   // A token that fits nothing (an older run's, another task's) is an agent's all the same, and of no role.

@@ -1,6 +1,7 @@
 /** One use of a task: opened, looked at, fit to be worked on, and closed again whatever happens. */
 import { endOrphan } from "../agents/orphan.js";
 import { halted, invalid, refused } from "../errors.js";
+import { hasAgents } from "../task/agent-mark.js";
 import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
 import { record, type TaskContext } from "./context.js";
@@ -8,17 +9,24 @@ import { lookAt, type Look } from "./look.js";
 import { notify } from "./notify.js";
 import { changedDocument, phaseOf } from "./suggest.js";
 import { putAway } from "./artifacts.js";
+import type { Step } from "./transition.js";
 
 /** The task of a session. Long work closes it and puts one that is open again in its place. */
 export interface Session {
   task: OpenTask;
+  /** What followed from agents that had ended, before anything else was done. */
+  tended: Step[];
 }
 
 /** What is refused goes to the transcript; the state is as it was. */
 export async function inSession<T>(context: TaskContext, use: (session: Session) => Promise<T>): Promise<T> {
-  const session: Session = { task: await openTask(context.dir, context.workflow, context.now, context.workspace.env) };
+  const task = await openTask(context.dir, context.workflow, context.now, context.workspace.env);
+  const session: Session = { task, tended: [] };
   try {
-    return await use(session);
+    session.tended = await tendIfAny(context, session.task);
+    const result = await use(session);
+    await tendIfAny(context, session.task);
+    return result;
   } catch (error) {
     recordRefusal(context, error);
     throw error;
@@ -27,6 +35,13 @@ export async function inSession<T>(context: TaskContext, use: (session: Session)
     // Whoever is told may want to answer at once.
     for (const step of context.notices.splice(0)) await notify(context, step);
   }
+}
+
+/** Most workflows have no agents of their own, and need not load what looks after them. */
+async function tendIfAny(context: TaskContext, task: OpenTask): Promise<Step[]> {
+  if (!hasAgents(task.state)) return [];
+  const { tend } = await import("./tending/tend.js");
+  return tend(context, task);
 }
 
 /** A look at a task that may be worked on now; what a pawl that died left of its run is cleared away first. */

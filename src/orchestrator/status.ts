@@ -3,12 +3,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gitRecord } from "../actions/git-record.js";
 import { readHistory, type HistoryEvent } from "../task/history.js";
-import { actorOf, overridesOf, type Actor, type OverrideRecord } from "../task/state.js";
+import { hasAgents } from "../task/agent-mark.js";
+import { actorOf, overridesOf, type Actor, type OverrideRecord, type TaskState } from "../task/state.js";
 import { HISTORY_FILE, loadTask } from "../task/store.js";
+import { runsByItself } from "../workflow/exits.js";
 import type { ArtifactStatus } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt } from "./look.js";
-import { suggestFor, type Suggestion } from "./suggest.js";
+import { phaseOf, suggestFor, type Suggestion } from "./suggest.js";
+import type { AgentView } from "./tending/agent-view.js";
+import { lookAfter } from "./tending/look-after.js";
 
 export interface Status {
   task: string;
@@ -17,6 +21,8 @@ export interface Status {
   phase: string;
   actor: Actor;
   waiting: string | null;
+  /** The agent that works by itself, or did. */
+  agent: AgentView | null;
   origin: string;
   revision: number;
   artifacts: { name: string; file: string; condition: string; findings: ArtifactStatus["findings"] }[];
@@ -32,6 +38,7 @@ export interface Status {
 }
 
 export async function statusOf(context: TaskContext): Promise<Status> {
+  await lookAfter(context);
   const loaded = loadTask(context.dir, context.workflow);
   const look = await lookAt(context, loaded);
   const { state } = loaded;
@@ -45,6 +52,7 @@ export async function statusOf(context: TaskContext): Promise<Status> {
     phase: state.phase,
     actor: actorOf(state, state.phase),
     waiting: state.waiting?.reason ?? null,
+    agent: await agentOfTask(context, state),
     origin: loaded.origin,
     revision: state.revision,
     artifacts: Object.values(look.evidence.artifacts).map(({ name, file, condition, findings }) => ({
@@ -60,6 +68,13 @@ export async function statusOf(context: TaskContext): Promise<Status> {
     worktree,
     lastEvent: state.lastEvent,
   };
+}
+
+/** Only for workflows that have such agents: all that tells how one is need not be loaded for others. */
+async function agentOfTask(context: TaskContext, state: TaskState): Promise<AgentView | null> {
+  if (!runsByItself(context.workflow, phaseOf(context.workflow, state.phase)) && !hasAgents(state)) return null;
+  const { agentView } = await import("./tending/agent-view.js");
+  return agentView(context, state);
 }
 
 /** After a merge it is gone, though the state still names it. As long as it is checked out, it is there. */

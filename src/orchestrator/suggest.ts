@@ -2,9 +2,11 @@
 import { join } from "node:path";
 import { nearest, usage, type Finding } from "../errors.js";
 import { readPlainFile } from "../task/plain-file.js";
+import type { AgentMark } from "../task/agent-mark.js";
 import { loadTask } from "../task/store.js";
 import { answerChoices } from "../workflow/choices.js";
 import { decide, waysOut } from "../workflow/decide.js";
+import { EXIT, UPDATE, worksByItself } from "../workflow/exits.js";
 import type { ArtifactStatus, Decision, Event, Phase, Refusal, Way, Workflow } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
@@ -96,6 +98,8 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
       command: `pawl resume --note "…" ${id}`,
     };
   }
+  const agent = look.agent?.liveness === "gone" ? undefined : look.agent?.mark;
+  if (agent?.serves.includes(phase.name) === true) return { ...base, ...whileAtWork(id, workflow, phase, agent) };
   if (look.running === "gone") {
     const reason = `the pawl that was at work on ${phase.name} ended without finishing; what it left does not count`;
     return { ...base, action: "work", reason, command: `pawl next ${id}` };
@@ -122,11 +126,41 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
       command: resumes ? `pawl resume --note "…" ${id}` : answerCommand(workflow, phase.name, id),
     };
   }
-  if (eventsOf(workflow, phase.name).includes("get_task")) {
+  const events = eventsOf(workflow, phase.name);
+  if (phase.who.kind === "agent" && !events.some((event) => SELF_MOVING.includes(event)))
+    return { ...base, ...humansWord(id, workflow, phase) };
+  if (events.includes("get_task")) {
     const reason = `an agent pulls its work here: ${phase.purpose}`;
     return { ...base, action: "pull", reason, command: "pawl tool get_task" };
   }
   return { ...base, ...suggestRepair(id, workflow, phase, look, decision) };
+}
+
+function whileAtWork(id: string, workflow: Workflow, { name, purpose }: Phase, { role, since }: AgentMark): Ask {
+  const reason = `the agent in the role ${role} has been at work since ${since}`;
+  const command = `pawl attach ${id}`;
+  if (worksByItself(workflow, name)) return { action: "busy", reason, command };
+  return { action: "human", reason: `${name}: ${purpose}; ${reason}`, command };
+}
+
+type Ask = Pick<Proposal, "action" | "reason" | "command">;
+
+/** What leads on from an agent's phase without a human. */
+const SELF_MOVING = ["next", "get_task", EXIT];
+
+function humansWord(
+  id: string,
+  workflow: Workflow,
+  { name, purpose }: Phase,
+): Pick<Proposal, "action" | "reason" | "command"> {
+  const rows = workflow.transitions.filter(({ from, to, by }) => from === name && to !== name && by.includes("human"));
+  const update = rows.find(({ event }) => event === UPDATE)?.to;
+  const command = rows.some(({ event }) => event === "resume")
+    ? `pawl resume --note "…" ${id}`
+    : update === undefined
+      ? `pawl why ${id}`
+      : `pawl task update ${id} --status ${update}`;
+  return { action: "human", reason: `${name}: ${purpose}`, command };
 }
 
 function eventsOf(workflow: Workflow, phase: string): string[] {

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { messageOf } from "../errors.js";
 import { DEFAULT_WORKFLOW, loadWorkflow } from "../system/workflows.js";
 import { readPlainFile } from "../task/plain-file.js";
+import { hasAgents } from "../task/agent-mark.js";
 import { actorOf, overridesOf } from "../task/state.js";
 import { loadTask, type LoadedTask } from "../task/store.js";
 import type { Workflow } from "../workflow/types.js";
 import { listTaskIds, taskDirectory } from "../workspace/workspace.js";
-import type { Engine } from "./context.js";
+import { openContext, type Engine } from "./context.js";
+import { lookAfter } from "./tending/look-after.js";
 
 export interface TaskSummary {
   id: string;
@@ -33,29 +35,38 @@ export async function listTasks(engine: Engine): Promise<TaskSummary[]> {
     return workflow;
   };
   const summaries: TaskSummary[] = [];
-  for (const id of listTaskIds(workspace)) summaries.push(await summarize(taskDirectory(workspace, id), id, load));
+  for (const id of listTaskIds(workspace)) {
+    const directory = taskDirectory(workspace, id);
+    const summary = await summarize(directory, id, load);
+    if (summary.hasAgents) await lookAfter(await openContext(engine, id));
+    const { hasAgents: _hasAgents, ...told } = summary.hasAgents ? await summarize(directory, id, load) : summary;
+    summaries.push(told);
+  }
   return summaries;
 }
 
-async function summarize(directory: string, id: string, load: Load): Promise<TaskSummary> {
+type Summary = TaskSummary & { hasAgents: boolean };
+
+async function summarize(directory: string, id: string, load: Load): Promise<Summary> {
   const { title, workflow } = glanceAt(join(directory, "state.json"));
   const summary = { id, title: title ?? (await titleOf(directory)), workflow: workflow ?? "" };
   try {
     // Of a task that was not begun only this is of interest, whatever its workflow.
     return { ...summary, ...describe(loadTask(directory, await load(workflow ?? DEFAULT_WORKFLOW))) };
   } catch (error) {
-    const nothing = { waiting: null, overrides: 0 };
+    const nothing = { waiting: null, overrides: 0, hasAgents: false };
     return { ...summary, phase: "?", status: "untrusted", untrusted: messageOf(error), ...nothing };
   }
 }
 
-function describe({ state, origin }: LoadedTask): Omit<TaskSummary, "id" | "title" | "workflow"> {
+function describe({ state, origin }: LoadedTask): Omit<Summary, "id" | "title" | "workflow"> {
   return {
     phase: origin === "fresh" ? "(not begun)" : state.phase,
     status: actorOf(state, state.phase).status,
     untrusted: null,
     waiting: state.waiting?.reason ?? null,
     overrides: overridesOf(state).length,
+    hasAgents: hasAgents(state),
   };
 }
 

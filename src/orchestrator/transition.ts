@@ -7,14 +7,17 @@ import { actions } from "../actions/registry.js";
 import type { ActionContext, ActionResult, StatePatch } from "../actions/types.js";
 import { invalid } from "../errors.js";
 import { writeFileDurably } from "../task/atomic-file.js";
+import { agentMarks, CRASH } from "../task/agent-mark.js";
 import type { HistoryEvent } from "../task/history.js";
 import type { TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { describeSender } from "../workflow/blockers.js";
+import { CRASHED, EXIT } from "../workflow/exits.js";
 import type { ArtifactStatus, Decision, Event, Evidence } from "../workflow/types.js";
 import { inTaskDirectory, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { accept, applyPatch, enter } from "./next-state.js";
+import { phaseOf } from "./suggest.js";
 
 export interface Step {
   from: string;
@@ -39,6 +42,7 @@ export async function carryOut(
   evidence: Evidence,
   { brought = [], base, data = {} }: { brought?: Brought[]; base?: TaskState; data?: Record<string, unknown> } = {},
 ): Promise<Step> {
+  await endAgentsBefore(context, task, decision);
   const results = await runActions(context, base ?? task.state, decision, event, evidence);
   const notes = results.flatMap((result) => result.notes ?? []);
   const patch = mergePatches(results);
@@ -56,14 +60,19 @@ export async function carryOut(
   next = await enter(context, next, decision, event);
 
   const human = event.by.kind === "human";
+  const type = typeOf(decision, event);
   const committed = await task.commit(next, {
-    type: decision.row === null ? decision.event : "transition",
+    type,
     by: human ? context.user : describeSender(event.by),
     from: decision.from,
     to: decision.to,
     reason: decision.reason,
     evidence: acceptedHashes(decision, evidence),
-    data: { ...eventData(decision, event, notes, next), ...data },
+    data: {
+      ...eventData(decision, event, notes, next),
+      ...(type === CRASH ? crashData(decision, task, next) : {}),
+      ...data,
+    },
   });
   record(context, {
     kind: decision.event === "override" ? "override" : "transition",
@@ -84,6 +93,26 @@ export async function carryOut(
   };
   context.notices.push(step);
   return step;
+}
+
+/** Nobody works on a task that is over, nor in a worktree that is about to be removed. */
+async function endAgentsBefore(context: TaskContext, task: OpenTask, { to }: Decision): Promise<void> {
+  if (phaseOf(context.workflow, to).who.kind !== "nobody" || agentMarks(task.state.fields).length === 0) return;
+  const { endAgents } = await import("./tending/dismissal.js");
+  await endAgents(context, task);
+}
+
+/** What pawl itself takes because an agent has ended is told apart: nobody asked for it. */
+function typeOf({ row, from, to, event: name }: Decision, { by }: Event): string {
+  if (row === null) return name;
+  if (by.kind !== "pawl" || (name !== EXIT && name !== CRASHED)) return "transition";
+  return from === to ? CRASH : "auto.advanced";
+}
+
+/** With the counters that it raised. */
+function crashData({ from }: Decision, { state }: OpenTask, next: TaskState): Record<string, unknown> {
+  const raised = Object.entries(next.counters).filter(([name, value]) => state.counters[name] !== value);
+  return { status: from, ...Object.fromEntries(raised) };
 }
 
 async function runActions(

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { invalid, messageOf, PawlError, refused, usage, type Finding } from "../errors.js";
 import { livenessOf, type ProcessIdentity } from "../process/identity.js";
-import { readHistory, type HistoryEvent } from "../task/history.js";
+import { isTransition, readHistory, type HistoryEvent } from "../task/history.js";
 import { adoptTask, HISTORY_FILE, loadTask } from "../task/store.js";
 import type { Workflow } from "../workflow/types.js";
 import { record, type TaskContext } from "./context.js";
@@ -73,10 +73,19 @@ export async function adopt(context: TaskContext, reason: string): Promise<Verif
 
 /** Whoever edits the state while an agent is at work may be that agent: the history, not the edited file, says who is. */
 function requireNoRun(context: TaskContext): void {
-  const last = readHistory(join(context.dir, HISTORY_FILE)).events.at(-1);
+  const { events } = readHistory(join(context.dir, HISTORY_FILE));
+  const last = events.at(-1);
   const owner = last?.type === "run.started" ? (last.data?.["owner"] as ProcessIdentity | undefined) : undefined;
-  if (owner === undefined || livenessOf(owner) === "gone") return;
-  throw refused(`another pawl (process ${owner.pid}) is at work on ${last?.to ?? ""} of ${context.id}`, {
+  if (owner !== undefined && livenessOf(owner) !== "gone")
+    throw refused(`another pawl (process ${owner.pid}) is at work on ${last?.to ?? ""} of ${context.id}`, {
+      hint: "wait for it, or end that process; then look again with `pawl verify`",
+    });
+  const hosts = events.flatMap(({ type, data, to }) =>
+    type === "agent.starting" ? [{ host: data?.["host"] as ProcessIdentity, phase: to ?? "" }] : [],
+  );
+  const busy = hosts.find(({ host }) => livenessOf(host) !== "gone");
+  if (busy === undefined) return;
+  throw refused(`an agent (held by process ${busy.host.pid}) is at work on ${busy.phase} of ${context.id}`, {
     hint: "wait for it, or end that process; then look again with `pawl verify`",
   });
 }
@@ -87,7 +96,7 @@ function checkTransitions(events: HistoryEvent[], lines: number[], workflow: Wor
   let phase: string | undefined;
   events.forEach((event, index) => {
     const place = { file: HISTORY_FILE, line: lines[index] ?? 0 };
-    if (event.type === "transition" || event.type === "override" || event.type === "redo") {
+    if (isTransition(event) || event.type === "override" || event.type === "redo") {
       if (phase !== undefined && event.from !== phase) {
         findings.push({
           message: `event ${event.seq} leaves ${event.from ?? ""}, but the task was in ${phase}`,
@@ -99,7 +108,7 @@ function checkTransitions(events: HistoryEvent[], lines: number[], workflow: Wor
       const isRow = workflow.transitions.some(
         (row) => row.from === event.from && row.to === event.to && row.event === event.data?.["event"],
       );
-      if (event.type === "transition" && !isRow) {
+      if (isTransition(event) && !isRow) {
         findings.push({
           message: `event ${event.seq} went from ${event.from ?? ""} to ${event.to ?? ""}, which is no row of ${workflow.file}`,
           ...place,

@@ -16,7 +16,7 @@ import type { TaskContext } from "./context.js";
 import { evidenceFor } from "./look.js";
 
 /** Name of a thing → hash of it; one that is not there has no entry. */
-type Hashes = Record<string, string>;
+export type Hashes = Record<string, string>;
 
 export interface Watch {
   state: TaskState;
@@ -60,7 +60,7 @@ async function evidenceHashes(context: TaskContext, state: TaskState, phase: Pha
 }
 
 /** Settings, the brief, and the workspace's own documents, schemas, personas and presets. */
-function ruleHashes({ workspace: { root }, id }: TaskContext): Hashes {
+export function ruleHashes({ workspace: { root }, id }: TaskContext): Hashes {
   const own = SYSTEM_FILES.flatMap(([folder, ending]) => listSystemFiles(folder, ending, root))
     .filter(({ builtIn }) => !builtIn)
     .map(({ path }) => relative(root, path));
@@ -98,7 +98,7 @@ function contentHash(path: string): string {
   }
 }
 
-function changed(before: Hashes, after: Hashes): Finding[] {
+export function changed(before: Hashes, after: Hashes): Finding[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
     .filter((name) => before[name] !== after[name])

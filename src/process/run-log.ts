@@ -1,12 +1,30 @@
 /** The log of a command: its complete output, in a file that the command cannot put something else in the place of. */
 import { constants, createWriteStream, openSync, rmSync, type WriteStream } from "node:fs";
 
+/** What can be stopped while somebody is behind. */
+export interface Source {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/** Where the output of a command goes. */
+export interface OutputLog {
+  /** It cannot take more at the moment. */
+  readonly isFull: boolean;
+  /** What is paused meanwhile. */
+  holdBack(...sources: Source[]): void;
+  write(chunk: Buffer): void;
+  end(done: (error: Error | null) => void): void;
+  /** The command never began: whoever tries another one makes the log anew. */
+  discard(): void;
+}
+
 /** The command waits while the disk is slow; a log that cannot be written does not stop it. */
-export class Log {
+export class Log implements OutputLog {
   isFull = false;
   private error: Error | null = null;
   private file: WriteStream | null = null;
-  private sources: { pause(): unknown; resume(): unknown }[] = [];
+  private sources: Source[] = [];
 
   constructor(private readonly path: string) {
     try {
@@ -22,8 +40,7 @@ export class Log {
     });
   }
 
-  /** What is paused while the disk is behind. */
-  holdBack(...sources: { pause(): unknown; resume(): unknown }[]): void {
+  holdBack(...sources: Source[]): void {
     this.sources = sources;
   }
 
@@ -38,7 +55,6 @@ export class Log {
     else this.file.end(() => done(this.error));
   }
 
-  /** The command never began: whoever tries another one makes the log anew. */
   discard(): void {
     if (this.file !== null) rmSync(this.path, { force: true });
     this.file?.destroy();

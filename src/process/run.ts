@@ -6,9 +6,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync } from "node:fs";
 import { codeOf } from "../errors.js";
+import { GRACE_MS, markOf, signalAll, type Started } from "./end-process.js";
 import { Kept } from "./kept.js";
-import { signalGroup, signalMarked, type Mark } from "./marked.js";
-import { Log } from "./run-log.js";
+import { Log, type OutputLog } from "./run-log.js";
 
 export interface RunOptions {
   cwd: string;
@@ -21,12 +21,16 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** Everything the command prints goes here, complete: a file that is not there yet. */
   logFile?: string;
+  /** It goes here instead of into a file. */
+  log?: OutputLog;
   /** How much of the output is kept in memory, for each stream: its beginning and its end. */
   keepBytes?: number;
   /** Keep both streams as one text too, in the order in which they came. */
   together?: boolean;
   /** Called with each chunk as it arrives. */
   onOutput?: (text: string) => void;
+  /** Called once the process is there. */
+  onStart?: (pid: number) => void;
 }
 
 export type RunOutcome = "exited" | "timeout" | "interrupted" | "not-found" | "not-started";
@@ -51,8 +55,6 @@ export interface RunResult {
 const KEEP_BYTES = 1024 * 1024;
 /** After the process has exited, its children may still hold the pipes; what they print later is not waited for. */
 const DRAIN_MS = 200;
-/** Between the polite and the final signal. */
-const GRACE_MS = 2000;
 /** Of a timer; one that is set for longer would ring at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
@@ -67,7 +69,7 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
 
   return new Promise((resolve) => {
     // Before the command begins: it can write where its log is, and could put something in its place.
-    const log = options.logFile === undefined ? undefined : new Log(options.logFile);
+    const log = options.log ?? (options.logFile === undefined ? undefined : new Log(options.logFile));
     const child = start(program, args, options);
     if (child instanceof Error) {
       log?.discard();
@@ -76,7 +78,7 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
       return;
     }
     log?.holdBack(child.stdout, child.stderr);
-    const mark = markOf(options);
+    const mark = markOf(options.env, options.marker);
     let ending: "timeout" | "interrupted" | undefined;
     let finalKill: NodeJS.Timeout | undefined;
 
@@ -92,7 +94,10 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
         ? undefined
         : setTimeout(() => end("timeout"), Math.min(options.timeoutMs, LONGEST_MS));
     const onAbort = (): void => end("interrupted");
-    if (child.pid !== undefined) watchOver({ pid: child.pid, mark });
+    if (child.pid !== undefined) {
+      watchOver({ pid: child.pid, mark });
+      options.onStart?.(child.pid);
+    }
     options.signal?.addEventListener("abort", onAbort, { once: true });
     if (options.signal?.aborted === true) queueMicrotask(onAbort);
 
@@ -153,23 +158,6 @@ export function run(command: readonly string[], options: RunOptions): Promise<Ru
     });
     child.once("close", settleExit);
   });
-}
-
-interface Started {
-  pid: number;
-  mark: Mark | undefined;
-}
-
-function markOf({ env, marker }: RunOptions): Mark | undefined {
-  const own = marker === undefined ? undefined : env[marker];
-  // An empty value would be everybody's.
-  if (marker === undefined || own === undefined || own === "") return undefined;
-  return { variable: marker, holds: (value) => value === own };
-}
-
-function signalAll({ pid, mark }: Started, signal: NodeJS.Signals): void {
-  signalGroup(pid, signal);
-  if (mark !== undefined) signalMarked(mark, signal, new Set([pid]));
 }
 
 /** If pawl itself ends politely, what it started goes with it. */

@@ -18,8 +18,8 @@ export interface Io {
   now: () => Date;
   /** Runs long work so that Ctrl-C interrupts it, and it alone. */
   interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** The streams themselves, for whoever reads lines. Asked for late: opening standard input costs every start. */
-  streams(): { stdin: NodeJS.ReadStream; stderr: NodeJS.WriteStream };
+  /** The streams themselves, for whoever reads lines or keys. Asked for late: opening standard input costs every start. */
+  streams(): { stdin: NodeJS.ReadStream; stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream };
   /** Told when a command has gone to its task's transcript: a REPL records those that did not. */
   recorded?(): void;
 }

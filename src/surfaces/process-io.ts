@@ -27,7 +27,7 @@ export function processIo(): Io {
     columns: () => (stderr.columns > 0 ? stderr.columns : COLUMNS),
     now: () => new Date(),
     interruptible,
-    streams: () => ({ stdin: process.stdin, stderr }),
+    streams: () => ({ stdin: process.stdin, stdout, stderr }),
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export type SystemFolder = "workflows" | "schemas" | "agents" | "presets" | "briefings";
+export type SystemFolder = "workflows" | "schemas" | "agents" | "presets" | "briefings" | "templates";
 
 export interface SystemFile {
   name: string;

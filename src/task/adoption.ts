@@ -91,7 +91,8 @@ function actorsOf(state: TaskState, events: HistoryEvent[]): Record<string, Acto
   const actors = { ...state.actors, [state.phase]: { ...current, visits: Math.max(1, current.visits) } };
   for (const { type, to, data } of events) {
     const run = data?.["run"];
-    if (type !== "run.started" || to === undefined || !Number.isSafeInteger(run)) continue;
+    if ((type !== "run.started" && type !== "agent.starting") || to === undefined || !Number.isSafeInteger(run))
+      continue;
     const actor = actors[to] ?? newActor();
     actors[to] = { ...actor, runs: Math.max(actor.runs, run as number) };
   }

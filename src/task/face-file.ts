@@ -3,7 +3,6 @@ import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync
 import { basename, dirname, join } from "node:path";
 import { codeOf, invalid } from "../errors.js";
 import type { Workflow } from "../workflow/types.js";
-import { disagreement } from "./check-records.js";
 import {
   findFrontMatter,
   hashOfShown,
@@ -41,28 +40,29 @@ export function shownOnDisk(directory: string, workflow: Workflow): Partial<Show
 }
 
 /**
- * `right`: it shows the state. `old`: what pawl showed before, or nothing, as after a crash or an editor that saved an old copy;
- * the next writer puts it right. Anything else was written by somebody, and is refused.
+ * `right`: it shows the state. `old`: what pawl showed before, or nothing, as after a crash or an editor that saved an old copy.
+ * `edited`: somebody wrote another state into it, which moves nothing. The next writer puts either right.
  */
-export function checkFace(directory: string, workflow: Workflow, state: TaskState, task: string): "right" | "old" {
-  const { file, field } = workflow.state;
+export type FaceFound = { kind: "right" } | { kind: "old" } | { kind: "edited"; what: string };
+
+export function checkFace(directory: string, workflow: Workflow, state: TaskState): FaceFound {
+  const { file } = workflow.state;
   const text = readFace(directory, workflow);
-  if (text === null) return "old";
+  if (text === null) return { kind: "old" };
   const found = findFrontMatter(text);
   if (found.kind === "unclosed") throw unclosed(file);
-  if (found.kind === "none") return "old";
+  if (found.kind === "none") return { kind: "old" };
   const { shown, twice } = readShown(found.lines, workflow);
   const [doubled] = twice;
-  if (doubled !== undefined)
-    throw disagreement(task, file, `its front matter has \`${doubled}\` twice`, "every key once", "two lines");
-  if (Object.keys(shown).length === 0) return "old";
+  if (doubled !== undefined) return { kind: "edited", what: `the front matter of ${file} has \`${doubled}\` twice` };
+  if (Object.keys(shown).length === 0) return { kind: "old" };
   const expected = shownBy(state, workflow);
   const wrong = Object.keys(expected).find((key) => shown[key] !== undefined && shown[key] !== expected[key]);
-  if (wrong === undefined) return Object.keys(expected).every((key) => shown[key] !== undefined) ? "right" : "old";
-  if (facesOf(state).includes(hashOfShown({ ...expected, ...shown } as Shown))) return "old";
-  const what = `its front matter was changed by hand: \`${wrong}\` is ${shown[wrong] ?? ""}, on record is ${expected[wrong] ?? ""}`;
-  const pointer = `/${wrong === field ? field : wrong}`;
-  throw disagreement(task, file, what, expected[wrong] ?? "", shown[wrong] ?? "", pointer);
+  if (wrong === undefined)
+    return { kind: Object.keys(expected).every((key) => shown[key] !== undefined) ? "right" : "old" };
+  if (facesOf(state).includes(hashOfShown({ ...expected, ...shown } as Shown))) return { kind: "old" };
+  const what = `\`${wrong}\` was changed by hand in the front matter of ${file}: it said ${shown[wrong] ?? ""}, on record is ${expected[wrong] ?? ""}`;
+  return { kind: "edited", what };
 }
 
 /** Shows the state. What somebody else writes into the file at the same moment is kept. */

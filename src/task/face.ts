@@ -2,6 +2,7 @@
  * The face of a task: the front matter of a Markdown file that agents and people edit, such as TASK.md. It shows where the task
  * stands; pawl's own records are what counts. Pure: text in, text out.
  */
+import { countersOf } from "../workflow/counters.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
 import type { TaskState } from "./state.js";
@@ -64,12 +65,14 @@ export function withShown(text: string, shown: Shown, workflow: Workflow): strin
 }
 
 function replaceLines(lines: string[], shown: Shown, workflow: Workflow): string[] {
-  const missing = Object.keys(shown).filter((key) => !lines.some((line) => valueIn(line, key).length > 0));
-  const kept = lines.map((line) => {
+  const missing = new Set(Object.keys(shown));
+  const kept = lines.flatMap((line) => {
     const key = Object.keys(shown).find((name) => valueIn(line, name).length > 0);
-    return key === undefined ? line : lineOf(key, shown, workflow);
+    if (key === undefined) return [line];
+    // A key that stands there twice is read in two ways: the first line stays.
+    return missing.delete(key) ? [lineOf(key, shown, workflow)] : [];
   });
-  return [...kept, ...missing.map((key) => lineOf(key, shown, workflow))];
+  return [...kept, ...[...missing].map((key) => lineOf(key, shown, workflow))];
 }
 
 /** The text with a line for each of what is for people. A value may have gone over several lines: they go with it. */
@@ -121,10 +124,4 @@ function valueIn(line: string, key: string): string[] {
   if (match === null) return [];
   const value = (match[1] ?? "").replace(/[ \t]#.*$/, "").trim();
   return [/^(["'])(.*)\1$/.exec(value)?.[2] ?? value];
-}
-
-/** What the table counts. */
-function countersOf({ transitions }: Workflow): string[] {
-  const counted = transitions.flatMap(({ actions }) => actions.filter(({ name }) => name === "count"));
-  return [...new Set(counted.flatMap(({ args }) => args))];
 }

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { codeOf, type Finding } from "../errors.js";
 import { canonicalJson, sha256 } from "../workflow/hash.js";
+import { CRASH } from "./agent-mark.js";
 import { NO_LINK, openPlainFile, readIfThere, unusable } from "./plain-file.js";
 import { check, mapOf, optional, shape, showFound, text, type Misfit } from "./shape.js";
 import { MAX_BYTES } from "./strict-json.js";
@@ -174,4 +175,9 @@ export function parseEvent(line: string): { event: HistoryEvent } | { misfit: Mi
   }
   const [misfit] = EVENT(value, "");
   return misfit === undefined ? { event: value as HistoryEvent } : { misfit };
+}
+
+/** A step by a row of the table, whoever asked for it. */
+export function isTransition({ type }: Pick<HistoryEvent, "type">): boolean {
+  return type === "transition" || type === "auto.advanced" || type === CRASH;
 }

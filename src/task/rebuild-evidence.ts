@@ -1,6 +1,6 @@
 /** What the history says about a task's evidence: enough to tell, without the state file, what is stale. */
 import type { Artifact, Workflow } from "../workflow/types.js";
-import type { HistoryEvent } from "./history.js";
+import { isTransition, type HistoryEvent } from "./history.js";
 import type { EvidenceRecord } from "./state.js";
 
 type Records = Record<string, EvidenceRecord>;
@@ -44,9 +44,10 @@ function sectionsAt({ name, section }: Artifact, records: Records): Pick<Evidenc
   return { before: accepted === undefined ? before : [...before, accepted] };
 }
 
-function phaseEntered({ type, from, to }: HistoryEvent): string | undefined {
+function phaseEntered(event: HistoryEvent): string | undefined {
+  const { type, from, to } = event;
   const byHuman = type === "override" || type === "redo";
-  return byHuman || (type === "transition" && from !== to) ? to : undefined;
+  return byHuman || (isTransition(event) && from !== to) ? to : undefined;
 }
 
 function leftBy(phase: string | undefined, { phases, artifacts }: Workflow): Artifact[] {

@@ -54,12 +54,14 @@ const AGENT = shape({
   role: text,
   phase: text,
   number: count,
+  serves: listOf(text),
   token: text,
   since: text,
   terminal: flag,
-  rules: text,
-  host: optional(PROCESS),
+  socket: text,
+  host: PROCESS,
   agent: optional(PROCESS),
+  rules: mapOf(text),
   dismissed: optional(flag),
 });
 
@@ -76,7 +78,7 @@ const STORED: Record<string, Check> = {
   git: optional(anObject),
   note: optional(text),
   faces: optional(listOf(text)),
-  agent: optional(AGENT),
+  agents: optional(listOf(AGENT)),
   due: optional(text),
 };
 

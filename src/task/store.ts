@@ -10,7 +10,8 @@ import { basename, dirname, join } from "node:path";
 import { invalid } from "../errors.js";
 import { sha256 } from "../workflow/hash.js";
 import type { Workflow } from "../workflow/types.js";
-import { adoptionRecord, takeOver, type TakenOver } from "./adoption.js";
+import { adoptionRecord, takeOver } from "./adoption.js";
+import { RESTORED } from "./agent-mark.js";
 import { carryAway, isPending } from "./archive.js";
 import { appendDurably, writeFileDurably } from "./atomic-file.js";
 import {
@@ -22,7 +23,7 @@ import {
   type Unrecorded,
 } from "./check-records.js";
 import { formatEvent, readHistory, readTail, sealEvent, type HistoryEvent, type NewEvent } from "./history.js";
-import { checkFace, shownOnDisk, withFace, writeFace } from "./face-file.js";
+import { checkFace, shownOnDisk, withFace, writeFace, type FaceFound } from "./face-file.js";
 import { clearLitter } from "./litter.js";
 import { acquireLock, type Lock } from "./lock.js";
 import { maskSecrets, maskTexts } from "./mask.js";
@@ -42,9 +43,11 @@ export interface LoadedTask extends Unrecorded {
   origin: "stored" | "fresh" | "imported";
   /** Hash of the state file's bytes; null when there is none. */
   bytes: string | null;
-  /** The file that shows the state does not show this one: the next writer puts it right. */
-  isFaceOld: boolean;
+  /** What the file that shows the state says instead: the next writer puts it right. */
+  face: FaceFound;
 }
+
+const RIGHT: FaceFound = { kind: "right" };
 
 /** Reads and checks; changes nothing. */
 export function loadTask(directory: string, workflow: Workflow): LoadedTask {
@@ -68,8 +71,8 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
   const bytes = content === null ? null : sha256(content);
   if (state.lastEvent !== null) {
     const unrecorded = checkAgainstHistory(state, state.lastEvent, tail, workflow, task);
-    const isFaceOld = hasFace(workflow) && checkFace(directory, workflow, state, task) === "old";
-    return { state, origin: "stored", bytes, isFaceOld, ...unrecorded };
+    const face = hasFace(workflow) ? checkFace(directory, workflow, state) : RIGHT;
+    return { state, origin: "stored", bytes, face, ...unrecorded };
   }
   if (hasHistory) {
     throw content === null
@@ -92,7 +95,7 @@ function checkTask(directory: string, workflow: Workflow, content: Buffer | null
       "runs of agents without it",
     );
   }
-  const nothing = { bytes, isFaceOld: false, unrecorded: "", torn: 0 };
+  const nothing = { bytes, face: RIGHT, unrecorded: "", torn: 0 };
   const shown = content === null && hasFace(workflow) ? importedFace(directory, workflow) : null;
   if (shown !== null) return { state: shown, origin: "imported", ...nothing };
   return { state, origin: content === null ? "fresh" : "imported", ...nothing };
@@ -134,9 +137,11 @@ export async function openTask(
     const loaded = loadTask(directory, workflow);
     clearLitter(stateDirectory(directory, workflow), stateName(workflow));
     if (loaded.unrecorded !== "") await appendDurably(lock.fd, Buffer.from(loaded.unrecorded).subarray(loaded.torn));
-    if (loaded.isFaceOld) writeFace(directory, workflow, loaded.state);
     for (const move of loaded.state.putAway ?? []) await carryAway(directory, move);
-    return new OpenTask(directory, workflow, now, lock, loaded, environment);
+    const task = new OpenTask(directory, workflow, now, lock, loaded, environment);
+    if (loaded.face.kind === "old") writeFace(directory, workflow, loaded.state);
+    if (loaded.face.kind === "edited") await task.restoreFace(loaded.face.what);
+    return task;
   } catch (error) {
     lock.release();
     throw error;
@@ -181,6 +186,12 @@ export class OpenTask {
         data: { original },
       });
     }
+  }
+
+  /** Nobody moves a task by writing into the file that shows it; that it was tried is on record. */
+  async restoreFace(what: string): Promise<void> {
+    const { phase } = this.state;
+    await this.commit(this.state, { type: RESTORED, by: "pawl", from: phase, to: phase, reason: what });
   }
 
   /** Writes state and event as one step; returns the event. */
@@ -251,8 +262,7 @@ export async function adoptTask(
     const content = readState(directory, workflow);
     const { torn } = readTail(join(directory, HISTORY_FILE));
     const history = readHistory(join(directory, HISTORY_FILE));
-    const taken = takeOver(content, history, workflow, basename(directory));
-    const { state, ...about } = hasFace(workflow) ? withEditedFace(taken, directory, workflow) : taken;
+    const { state, ...about } = takeOver(content, history, workflow, basename(directory));
     let kept: string | null = null;
     if (content !== null && about.foundPhase === null) {
       kept = freeName(file);
@@ -285,17 +295,6 @@ export async function adoptTask(
     return { state: { ...adopted, lastEvent: event }, kept };
   } finally {
     lock.release();
-  }
-}
-
-/** Whoever edited the front matter meant it: its phase is taken. One that pawl showed before is nobody's edit. */
-function withEditedFace(taken: TakenOver, directory: string, workflow: Workflow): TakenOver {
-  try {
-    checkFace(directory, workflow, taken.state, "");
-    return taken;
-  } catch {
-    const phase = importedFace(directory, workflow)?.phase ?? taken.state.phase;
-    return { ...taken, state: { ...taken.state, phase }, found: `the phase \`${phase}\``, foundPhase: phase };
   }
 }
 

@@ -7,14 +7,15 @@ import type { Transition, Workflow } from "./types.js";
 
 export function* checkConditions(workflow: Workflow, known: Known): Generator<CheckFinding> {
   const typed = typedConditions(workflow, known.schemas);
-  for (const row of workflow.transitions) if (row.when !== "") yield* checkCondition(workflow, known, typed, row);
+  for (const row of [...workflow.transitions, ...workflow.prompts])
+    if (row.when !== "") yield* checkCondition(workflow, known, typed, row);
 }
 
 function* checkCondition(
   workflow: Workflow,
   known: Known,
   typed: TypedConditions,
-  { when, line, whenColumn }: Transition,
+  { when, line, whenColumn }: Pick<Transition, "when" | "line" | "whenColumn">,
 ): Generator<CheckFinding> {
   const expression: Expression = { kind: "condition", text: when, line, column: whenColumn };
   const parsed = parseCondition(when);

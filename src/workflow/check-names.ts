@@ -2,7 +2,7 @@
 import { didYouMean, errorAt, listed, type CheckFinding, type Known } from "./check-finding.js";
 import { ENGINE_VARIABLES, isText, isVariableName } from "./condition-types.js";
 import { HUMAN_EVENTS } from "./decide.js";
-import type { Artifact, Phase, Transition, Workflow } from "./types.js";
+import type { Artifact, Phase, PromptChoice, Transition, Workflow } from "./types.js";
 
 const SENDERS = ["any", "human", "agent", "pawl"];
 
@@ -20,7 +20,21 @@ export function* checkNames(workflow: Workflow, known: Known): Generator<CheckFi
   }
   for (const phase of workflow.phases) yield* phaseNames(workflow, known, phase);
   for (const artifact of workflow.artifacts) yield* artifactNames(workflow, known, artifact);
+  for (const choice of workflow.prompts) yield* promptNames(workflow, known, choice);
   for (const row of workflow.transitions) yield* rowNames(workflow, known, row, phases);
+}
+
+function* promptNames(
+  workflow: Workflow,
+  known: Known,
+  { phase, prompt, line }: PromptChoice,
+): Generator<CheckFinding> {
+  const phases = workflow.phases.filter(({ who }) => who.kind === "agent").map(({ name }) => name);
+  if (!phases.includes(phase))
+    yield unknownName(workflow, line, "phase", "Prompts: a phase that an agent works in", phase, phases);
+  if (known.roles.includes(prompt)) return;
+  const otherwise = `write system/agents/${prompt}.md, or use one of: ${listed(known.roles)}`;
+  yield unknownName(workflow, line, "prompt", "Prompts", prompt, known.roles, otherwise);
 }
 
 function* phaseNames(workflow: Workflow, known: Known, phase: Phase): Generator<CheckFinding> {
@@ -158,6 +172,7 @@ const KINDS = {
   schema: "a file in system/schemas",
   maker: "agent, human, or an action that makes artifacts",
   role: "a role with a prompt in system/agents",
+  prompt: "a prompt in system/agents",
   event: "an event that is sent",
   sender: "a sender or a role",
   action: "an action",

@@ -1,6 +1,7 @@
 /** The types of what a condition may name: artifacts by their JSON Schemas, and the numbers that the engine keeps. */
 import { Environment } from "@marcbachmann/cel-js";
 import { parseCondition } from "./condition.js";
+import { countersOf } from "./counters.js";
 import type { Artifact, Workflow } from "./types.js";
 
 export type JsonSchema = Record<string, unknown>;
@@ -93,12 +94,6 @@ export function schemaOf(artifact: Artifact, schemas: Record<string, JsonSchema 
   if (artifact.section !== undefined && artifact.schema === undefined) return SECTION;
   if (artifact.section === undefined && isText(artifact)) return TEXT;
   return artifact.schema === undefined ? undefined : schemas[artifact.schema];
-}
-
-/** The counters that some row counts. */
-export function countersOf(workflow: Workflow): string[] {
-  const calls = workflow.transitions.flatMap(({ actions }) => actions);
-  return [...new Set(calls.filter(({ name }) => name === "count").flatMap(({ args }) => args))];
 }
 
 /** Can a condition say this name? `plan-review` would be a subtraction, `in` is an operator. */

@@ -7,7 +7,7 @@ import { artifactFileFindings } from "./artifact-files.js";
 import { sha256 } from "./hash.js";
 import { parseDiagram } from "./parse-diagram.js";
 import { parseMarkdown, type Cell, type MarkdownDocument, type MarkdownTable } from "./parse-document.js";
-import type { ActionCall, Artifact, Diagram, Phase, Transition, Worker, Workflow } from "./types.js";
+import type { ActionCall, Artifact, Diagram, Phase, PromptChoice, Transition, Worker, Workflow } from "./types.js";
 
 export interface ParsedWorkflow {
   workflow: Workflow;
@@ -60,6 +60,13 @@ class Reader {
       ["Section"],
       true,
     );
+    const prompts = this.readTable(
+      "Prompts",
+      ["Phase", "When", "Prompt"],
+      (cells, line) => this.promptChoice(cells, line),
+      [],
+      true,
+    );
     const rows = this.readTable(
       "Transitions",
       ["From", "Event", "By", "When", "Do", "To"],
@@ -76,6 +83,7 @@ class Reader {
       lines: this.document.frontMatterLines,
       phases,
       artifacts,
+      prompts,
       transitions: rows.flat(),
       diagram: this.readDiagram(),
     };
@@ -294,13 +302,7 @@ class Reader {
       });
       return undefined;
     }
-    const when = cell("When");
-    if (when.codes.length > 1 || (when.codes.length === 1 && when.codes[0]?.trim() !== when.text)) {
-      this.finding(line, when.column, "a condition must be one code span and nothing else", {
-        found: when.text,
-        hint: "join the parts with && inside one pair of backticks",
-      });
-    }
+    const when = this.condition(cell("When"));
     const to = cell("To").text;
     return names(cell("From")).map((from) => ({
       from,
@@ -314,6 +316,24 @@ class Reader {
       whenColumn: when.column,
       whyColumn: cell("Why").start,
     }));
+  }
+
+  private promptChoice(cells: Record<string, Cell>, line: number): PromptChoice | undefined {
+    const phase = this.name(cells["Phase"], "phase");
+    const prompt = this.name(cells["Prompt"], "prompt");
+    if (phase === undefined || prompt === undefined) return undefined;
+    const when = this.condition(cells["When"] ?? emptyCell(line));
+    return { phase, when: when.text, prompt, line, whenColumn: when.column };
+  }
+
+  private condition(cell: Cell): Cell {
+    if (cell.codes.length > 1 || (cell.codes.length === 1 && cell.codes[0]?.trim() !== cell.text)) {
+      this.finding(cell.line, cell.column, "a condition must be one code span and nothing else", {
+        found: cell.text,
+        hint: "join the parts with && inside one pair of backticks",
+      });
+    }
+    return cell;
   }
 
   private readDiagram(): Diagram | null {

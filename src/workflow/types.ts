@@ -19,6 +19,8 @@ export interface Workflow {
   human: { override: boolean; redo: boolean };
   phases: Phase[];
   artifacts: Artifact[];
+  /** Which prompt an agent gets, where it is not simply its role's: the first whose condition holds. */
+  prompts: PromptChoice[];
   transitions: Transition[];
   /** Edges of the state diagram, when the document has one. */
   diagram: Diagram | null;
@@ -63,6 +65,16 @@ export interface Artifact {
   /** Artifacts that it is a verdict on or is derived from: when one of them changes, this one is stale. */
   judges: string[];
   line: number;
+}
+
+export interface PromptChoice {
+  phase: string;
+  /** CEL; empty means always. */
+  when: string;
+  /** File name in `system/agents`, without its ending. */
+  prompt: string;
+  line: number;
+  whenColumn: number;
 }
 
 export interface Transition {

@@ -13,6 +13,7 @@ export interface AgentConfig {
   timeout?: string;
   env?: string[];
   repairs?: number;
+  terminal?: boolean;
 }
 
 export interface Config {

@@ -53,6 +53,8 @@ export async function reviewChange(
       ...(config.use === undefined ? {} : { use: config.use }),
       ...(config.command === undefined ? {} : { command: config.command }),
       timeoutMs: milliseconds(config.timeout ?? TIMEOUT),
+      // It is waited for, and what it prints is read.
+      terminal: false,
       env: config.env ?? [],
       repairs: 0,
     },

@@ -1,12 +1,12 @@
 /** The same tools for a task of any other workflow: the briefing of its phase, and the check of what the agent left. */
 import { halted, PawlError, refused } from "../../errors.js";
 import { actorOf } from "../../task/state.js";
+import { UPDATE } from "../../workflow/exits.js";
 import type { Phase } from "../../workflow/types.js";
 import { advance } from "../advance.js";
-import { fillRole } from "../agent-for.js";
+import { promptFor } from "../agent-for.js";
 import type { TaskContext } from "../context.js";
 import { ensureWorktree } from "../plan-work.js";
-import { promptSlots } from "../prompt-slots.js";
 import { inSession, lookReady } from "../session.js";
 import { phaseOf } from "../suggest.js";
 import type { ToolName } from "./definitions.js";
@@ -42,7 +42,7 @@ function briefPhase(context: TaskContext): Promise<ToolAnswer> {
       case "agent": {
         await ensureWorktree(context, task, phase);
         const attempt = actorOf(task.state, phase.name).attempts + 1;
-        const prompt = fillRole(context, phase.who.role, await promptSlots(context, task.state, phase, attempt));
+        const prompt = await promptFor(context, task.state, phase, attempt);
         const settings = await context.settings();
         const where = settings.repo === null ? context.dir : settings.worktree;
         return answer(`${prompt.trimEnd()}\n\nWork in ${where}.\n\nNext: do this, then ${SUBMIT}.`);
@@ -53,6 +53,7 @@ function briefPhase(context: TaskContext): Promise<ToolAnswer> {
 
 /** What the agent left counts as if it had been put there by hand: nobody is started for it. */
 async function submitPhase(context: TaskContext): Promise<ToolAnswer> {
+  if (hasUpdates(context)) return handOver(context);
   const pulled: TaskContext = { ...context, settings: async () => ({ ...(await context.settings()), agents: {} }) };
   const { from, to, reason, notes, waiting } = await advance(pulled).catch((error: unknown) => {
     throw error instanceof PawlError && error.kind !== "halted" ? forTheAgent(error) : error;
@@ -68,6 +69,25 @@ async function submitPhase(context: TaskContext): Promise<ToolAnswer> {
     to,
   };
   return { text: JSON.stringify(json, null, 2), isError: false, exitCode: waiting === null ? 0 : 10, json };
+}
+
+function hasUpdates({ workflow }: TaskContext): boolean {
+  return workflow.transitions.some(({ event }) => event === UPDATE);
+}
+
+/** Where agents ask for a status, what was left is handed over in the same words as from the shell. */
+async function handOver(context: TaskContext): Promise<ToolAnswer> {
+  const { complete } = await import("../update.js");
+  const { from, to, reason, notes } = await complete(context);
+  const instruction = "Next: stop; pawl goes on from here.";
+  const json = {
+    status: "SUCCESS",
+    output: [`${from} → ${to}: ${reason}`, ...notes].join("\n"),
+    instruction,
+    from,
+    to,
+  };
+  return { text: JSON.stringify(json, null, 2), isError: false, exitCode: 0, json };
 }
 
 /** The agent itself is who mends it; whom pawl could have started is none of its business. */

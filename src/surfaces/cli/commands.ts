@@ -58,6 +58,7 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
   const humans = (): Promise<typeof import("./human-commands.js")> => import("./human-commands.js");
   const setUp = (): Promise<typeof import("./setup-commands.js")> => import("./setup-commands.js");
   const spec = (): Promise<typeof import("./spec-commands.js")> => import("./spec-commands.js");
+  const asking = (): Promise<typeof import("./task-commands.js")> => import("./task-commands.js");
 
   command(
     "repl [task]",
@@ -118,7 +119,20 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
   command("transcript [task]", "what was said and run", handler(looking, "transcriptCommand"));
   command("log [task]", "what the newest run printed", handler(looking, "logCommand"))
     .option("--phase <phase>", "of this phase, instead of the current one")
-    .option("--run <n>", "of this run, instead of the newest", wholeNumber);
+    .option("--run <n>", "of this run, instead of the newest", wholeNumber)
+    .option("--follow", "go on with what it prints, until it ends");
+  command(
+    "watch [task]",
+    "a live board of the tasks; looks after their agents",
+    async () => (await import("./watch-command.js")).watchCommand,
+  )
+    .option("--once", "one look, and what follows from it")
+    .option("--interval <duration>", "how often to look, such as 2s", duration);
+  command(
+    "attach [task]",
+    "go into an agent's terminal; Ctrl-] comes out again",
+    async () => (await import("./attach-command.js")).attachCommand,
+  );
   command(
     "verify [task]",
     "check the records against each other and the spec",
@@ -141,6 +155,15 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
     "show it all on a sample task, with the built-in rehearsal agent",
     handler(setUp, "demoCommand"),
   ).option("--keep", "keep the demo's directory");
+
+  const tasks = program.command("task").description("ask for the next status of a task").exitOverride();
+  tasks.configureOutput({ writeOut: io.out, writeErr: () => undefined });
+  command("update [task]", "ask for a status; the table says whether", handler(asking, "updateCommand"), tasks)
+    .option("--status <status>", "the status that is asked for")
+    .option("--summary <text>", "what the task is about, in one line")
+    .option("--reason <text>", "why")
+    .option("--delete-branch", "with a task that is cancelled: remove its branch too; its commits are kept");
+  command("complete [task]", "hand over what the phase leaves", handler(asking, "completeCommand"), tasks);
 
   const specs = program.command("spec").description("the workflow documents").exitOverride();
   specs.configureOutput({ writeOut: io.out, writeErr: () => undefined });

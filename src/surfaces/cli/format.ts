@@ -35,6 +35,7 @@ export function formatStatus(status: Status, style: Style): string {
     `  workflow  ${status.workflow}`,
     `  phase     ${style.bold(status.phase)} (${status.actor.status}, visit ${status.actor.visits}, ${status.actor.runs} runs)`,
     ...(status.waiting === null ? [] : [`  ${style.yellow("waits")}     ${status.waiting}`]),
+    ...(status.agent === null ? [] : [`  agent     ${agentLine(status.agent, style)}`]),
     ...(status.branch === null ? [] : [`  branch    ${status.branch}`]),
     ...(status.base === null ? [] : [`  base      ${status.base}`]),
     ...(status.worktree === null ? [] : [`  worktree  ${status.worktree}`]),
@@ -68,6 +69,16 @@ export function formatTable(header: string[], rows: string[][], style: Style): s
   const line = (cells: string[]): string =>
     cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  ");
   return [style.dim(line(header)), ...rows.map(line)].join("\n");
+}
+
+function agentLine(
+  { role, state, phase, run, pid, lastOutput, prompt }: NonNullable<Status["agent"]>,
+  style: Style,
+): string {
+  const which = `${role} ${style.bold(state)}, run ${run} of ${phase}`;
+  const more = [pid === null ? "" : `process ${pid}`, lastOutput === null ? "" : `last printed at ${lastOutput}`];
+  const asks = prompt === null ? "" : `: ${prompt}`;
+  return [`${which}${asks}`, ...more.filter((part) => part !== "")].join("; ");
 }
 
 function mark(condition: string, style: Style): string {

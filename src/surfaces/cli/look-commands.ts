@@ -1,6 +1,7 @@
 import { historyOf, statusOf } from "../../orchestrator/status.js";
 import { suggest } from "../../orchestrator/suggest.js";
 import { listTasks, type TaskSummary } from "../../orchestrator/tasks.js";
+import { lookAfter } from "../../orchestrator/tending/look-after.js";
 import type { HistoryEvent } from "../../task/history.js";
 import { readTranscript } from "../../task/transcript.js";
 import { formatFinding } from "./format-error.js";
@@ -53,7 +54,9 @@ export async function suggestCommand(call: Invocation): Promise<Report> {
 }
 
 export async function whyCommand(call: Invocation): Promise<Report> {
-  const suggestion = await suggest(await call.task(call.args[0]));
+  const context = await call.task(call.args[0]);
+  await lookAfter(context);
+  const suggestion = await suggest(context);
   return {
     json: suggestion,
     text: () => `${formatSuggestion(suggestion, call.style)}\n\n${formatWays(suggestion.ways, call.style)}`,

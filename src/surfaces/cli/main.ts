@@ -47,7 +47,7 @@ function commandFirst(argv: string[]): string[] {
   if (rest.length === 0) return ["repl", ...leading];
   const [command = "", ...words] = rest;
   // A subcommand takes them where its own would stand.
-  return command === "spec" ? [command, ...words, ...leading] : [command, ...leading, ...words];
+  return command === "spec" || command === "task" ? [command, ...words, ...leading] : [command, ...leading, ...words];
 }
 
 function requireCommand(program: Command, word: string): void {

@@ -64,7 +64,8 @@ export async function runCommand(call: Invocation): Promise<Report> {
   const suggestion = await suggest(context);
   return {
     json: { ...result, suggestion },
-    text: () => `${call.style.green("done:")} the work of ${phase}\n${formatSuggestion(suggestion, call.style)}`,
+    text: () =>
+      `${call.style.green(`${result.outcome}:`)} the work of ${phase}\n${formatSuggestion(suggestion, call.style)}`,
   };
 }
 
