@@ -1,9 +1,12 @@
 /** The agent of a role, ready to be run: which one it is, its prompt, and how often it may mend what was refused. */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fillPrompt } from "../agents/prompt.js";
 import { resolveAgent } from "../agents/resolve.js";
 import { runAgent } from "../agents/run-agent.js";
+import { runInSession } from "../agents/session/run-in-session.js";
+import { socketPath } from "../agents/session/socket-path.js";
 import type { AgentResult, AgentRun, AgentSpec } from "../agents/types.js";
 import { halted, invalid, refused, type Finding } from "../errors.js";
 import { findSystemFile, packageRoot } from "../system/locate.js";
@@ -115,7 +118,12 @@ async function runRole(
 }
 
 function start(spec: AgentSpec, run: AgentRun): Promise<AgentResult> {
-  return runAgent(spec, run, join(packageRoot(), "dist", "bin"));
+  const pawlBin = join(packageRoot(), "dist", "bin");
+  if (!spec.terminal) return runAgent(spec, run, pawlBin);
+  const { signal, progress, ...rest } = run;
+  const socket = socketPath(run.workspace, createHash("sha256").update(run.token).digest("hex"));
+  const waiting = { progress, ...(signal === undefined ? {} : { signal }) };
+  return runInSession({ spec, run: rest, pawlBin, socket, then: null }, waiting);
 }
 
 /** A run of an agent, as far as it can be written down. */

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { accessSync, constants } from "node:fs";
 import { messageOf, PawlError } from "../errors.js";
 import { run } from "../process/run.js";
+import { terminalProblem } from "../process/terminal.js";
 import { packageVersion } from "../system/locate.js";
 import { readConfig, type Config } from "../workspace/config.js";
 import { gitTop } from "../workspace/settings.js";
@@ -28,6 +29,7 @@ export async function doctor(engine: Engine): Promise<{ ok: boolean; checks: Che
     node(),
     await git(engine),
     lock(),
+    terminals(),
     writable(engine),
     repository(engine),
     ...(await configuration(engine)),
@@ -74,6 +76,19 @@ function lock(): Check {
       hint: "install pawl again on this platform: npm ci",
     };
   }
+}
+
+/** An agent can do without one. */
+function terminals(): Check {
+  const problem = terminalProblem();
+  if (problem === null) return { name: "terminals", ok: true, found: "can be opened" };
+  return {
+    name: "terminals",
+    ok: true,
+    warning: true,
+    found: `none can be opened: ${problem}`,
+    hint: `install pawl again on this platform: npm ci; until then leave "terminal" out of pawl.json`,
+  };
 }
 
 function writable(engine: Engine): Check {

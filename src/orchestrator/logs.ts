@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { previousPart } from "../agents/session/rotating-log.js";
 import { invalid, usage } from "../errors.js";
 import { runPath } from "../task/archive.js";
 import { resolveInside } from "../task/paths.js";
@@ -33,28 +34,40 @@ export function findLog(context: TaskContext, { phase, run }: { phase?: string; 
   return there[0] ?? newest;
 }
 
-/** Piece by piece: a log may be larger than memory. */
+/** Piece by piece: a log may be larger than memory. What was put aside before comes first. */
 export function* readLog(context: TaskContext, log: RunLog, lastBytes = Infinity): Generator<string> {
-  const fd = openLog(context, log);
+  const before = previousPart(log.file);
+  const files = [...(isThere(join(context.dir, before)) ? [before] : []), log.file];
+  const fds = files.map((file) => openLog(context, { file }));
   try {
     const decoder = new StringDecoder("utf8");
-    const piece = Buffer.alloc(PIECE_BYTES);
-    const { size } = fstatSync(fd);
-    for (let at = Math.max(0, size - lastBytes); at < size;) {
-      const length = readSync(fd, piece, 0, Math.min(piece.length, size - at), at);
-      if (length === 0) break;
-      at += length;
-      yield decoder.write(piece.subarray(0, length));
+    const sizes = fds.map((fd) => fstatSync(fd).size);
+    let skipped = Math.max(0, sizes.reduce((sum, size) => sum + size, 0) - lastBytes);
+    for (const [index, fd] of fds.entries()) {
+      const size = sizes[index] ?? 0;
+      for (const piece of readPieces(fd, Math.min(skipped, size), size)) yield decoder.write(piece);
+      skipped = Math.max(0, skipped - size);
     }
     yield decoder.end();
   } finally {
-    closeSync(fd);
+    for (const fd of fds) closeSync(fd);
+  }
+}
+
+function* readPieces(fd: number, start: number, end: number): Generator<Buffer> {
+  const piece = Buffer.alloc(PIECE_BYTES);
+  for (let at = start; at < end;) {
+    const length = readSync(fd, piece, 0, Math.min(piece.length, end - at), at);
+    if (length === 0) return;
+    at += length;
+    yield piece.subarray(0, length);
   }
 }
 
 const PIECE_BYTES = 1024 * 1024;
 
-function openLog(context: TaskContext, { file }: RunLog): number {
+/** Throws where something else than a plain file of the task is in its place. */
+export function openLog(context: TaskContext, { file }: Pick<RunLog, "file">): number {
   const place = resolveInside(context.dir, file);
   // An agent can write there: a pipe must not be waited for.
   if (!("error" in place)) {

@@ -12,6 +12,8 @@ export interface Detached {
   pid: number | undefined;
   stdin: Writable;
   stdout: Readable;
+  /** Nobody, once it has been seen to end: another process may have its number by then. */
+  kill(signal: NodeJS.Signals): void;
   /** From now on this process waits for its answer. */
   hold(): void;
   /** How it ended, for as long as this process is there to see it. From now on this process waits for that. */
@@ -40,6 +42,7 @@ export function startDetached(command: readonly string[], options: DetachedOptio
     pid: child.pid,
     stdin,
     stdout,
+    kill: (signal) => void child.kill(signal),
     hold: () => {
       for (const stream of [stdin, stdout]) (stream as Socket).ref();
     },
@@ -50,12 +53,19 @@ export function startDetached(command: readonly string[], options: DetachedOptio
   };
 }
 
-/** Its standard input ends with this process. */
-const WHEN_IT_ENDS = ["/bin/sh", "-c", 'read -r _; exec "$@" </dev/null', "sh"];
+/**
+ * Its standard input ends with this process, shortly before the system says that this process is gone. `$0` is that one. It is
+ * not waited for without end: a parent that was stopped would never take note of it.
+ */
+const WHEN_GONE = [
+  "read -r _",
+  'n=0; while kill -0 "$0" 2>/dev/null && [ $n -lt 100 ]; do sleep 0.05; n=$((n + 1)); done',
+  'exec "$@" </dev/null',
+].join("; ");
 
 /** Begins when this process has ended, however that comes about: it may look for whether it has. It talks to nobody. */
 export function startAfterThis(command: readonly string[], options: DetachedOptions): void {
-  const child = start([...WHEN_IT_ENDS, ...command], options, ["pipe", "ignore"]);
+  const child = start(["/bin/sh", "-c", WHEN_GONE, String(process.pid), ...command], options, ["pipe", "ignore"]);
   child.once("error", () => undefined);
   child.stdin?.on("error", () => undefined);
   (child.stdin as Socket | null)?.unref();

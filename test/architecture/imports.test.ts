@@ -60,10 +60,11 @@ describe("the rooms", () => {
     expect(impure).toEqual([]);
   });
 
-  it("only one file starts processes, only the store writes state", () => {
-    const using = (pattern: RegExp): string[] => files.filter((file) => pattern.test(read(file)));
-    expect(using(/from "node:child_process"/)).toEqual(["process/run.ts"]);
-    expect(using(/formatState\(/).sort()).toEqual(["task/state.ts", "task/store.ts"]);
+  it("three files start processes, each in its own way; only the store writes state", () => {
+    const using = (pattern: RegExp): string[] => files.filter((file) => pattern.test(read(file))).sort();
+    expect(using(/from "node:child_process"/)).toEqual(["process/run.ts", "process/start-detached.ts"]);
+    expect(using(/(from |import\(|\)\()"node-pty"/)).toEqual(["process/terminal.ts"]);
+    expect(using(/formatState\(/)).toEqual(["task/state.ts", "task/store.ts"]);
     expect(
       using(/\.commit\(/).filter((file) => !file.startsWith("orchestrator/") && !file.startsWith("task/")),
     ).toEqual([]);

@@ -14,12 +14,14 @@ export interface WaitingHost {
   identity: ProcessIdentity;
   begin(order: SessionOrder): Promise<Begun>;
   abandon(): void;
+  /** Its agent is ended now, and with it the host. Of no use before it has begun. */
+  stop(): void;
   /** How the host ended, while this process lives to see it. */
   ended(): ReturnType<Detached["ended"]>;
 }
 
-/** It keeps little and handles small pieces: a heap made for that is a third of the usual one. */
-const SMALL = ["--max-semi-space-size=1", "--max-old-space-size=256"];
+/** What comes through it is garbage at once: less room for that saves a third of its memory when an agent prints a lot. */
+const SMALL = ["--max-semi-space-size=1"];
 
 export function startHost(env: Record<string, string | undefined>): WaitingHost {
   const root = packageRoot();
@@ -35,6 +37,7 @@ export function startHost(env: Record<string, string | undefined>): WaitingHost 
     identity,
     begin: (order) => begin(host, order),
     abandon: () => host.stdin.destroy(),
+    stop: () => host.kill("SIGTERM"),
     ended: host.ended,
   };
 }

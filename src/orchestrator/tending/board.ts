@@ -6,6 +6,7 @@ import { inspectWorktree } from "../../actions/worktrees.js";
 import { messageOf } from "../../errors.js";
 import { actorOf, type TaskState } from "../../task/state.js";
 import { loadTask } from "../../task/store.js";
+import { countersOf } from "../../workflow/counters.js";
 import { listTaskIds } from "../../workspace/workspace.js";
 import { openContext, type Engine, type TaskContext } from "../context.js";
 import { phaseOf } from "../suggest.js";
@@ -70,13 +71,20 @@ async function describe(context: TaskContext, counted: Counted): Promise<BoardRo
     workflow: context.workflow.name,
     phase: state.phase,
     turn: phaseOf(context.workflow, state.phase).who.kind,
-    round: state.counters["review_round"] ?? actorOf(state, state.phase).visits,
+    round: roundOf(context, state),
     agent,
     lastActivity,
     changes: await changesIn(context, state, lastActivity, counted),
     waiting: state.waiting?.reason ?? null,
     problem: null,
   };
+}
+
+const ROUND = "review_round";
+
+/** Of reviews, where the document counts them; elsewhere how often the phase was entered. */
+function roundOf({ workflow }: TaskContext, state: TaskState): number {
+  return countersOf(workflow).includes(ROUND) ? (state.counters[ROUND] ?? 0) : actorOf(state, state.phase).visits;
 }
 
 function latest(...times: (string | null | undefined)[]): string | null {

@@ -1,3 +1,6 @@
+import { exitCode, usage } from "../../errors.js";
+import type { TaskContext } from "../../orchestrator/context.js";
+import type { RunLog } from "../../orchestrator/logs.js";
 import { historyOf, statusOf } from "../../orchestrator/status.js";
 import { suggest } from "../../orchestrator/suggest.js";
 import { listTasks, type TaskSummary } from "../../orchestrator/tasks.js";
@@ -9,6 +12,7 @@ import { formatStatus, formatSuggestion, formatTable, formatWays } from "./forma
 import type { Invocation, Report } from "./invocation.js";
 
 const INVALID = 3;
+const INTERRUPTED = exitCode("interrupted");
 const STATUS_WIDTH = 72;
 const LOG_END_BYTES = 64 * 1024;
 
@@ -113,6 +117,7 @@ export async function logCommand(call: Invocation): Promise<Report> {
     ...(phase === undefined ? {} : { phase }),
     ...(typeof run === "number" ? { run } : {}),
   });
+  if (call.flag("follow")) return followCommand(call, context, log);
   if (call.json) {
     const text = [...readLog(context, log, LOG_END_BYTES)].join("");
     return { json: { task: context.id, ...log, text }, text: () => "" };
@@ -124,6 +129,20 @@ export async function logCommand(call: Invocation): Promise<Report> {
   }
   if (!printed) call.io.err(`run ${log.run} of ${log.phase} printed nothing\n`);
   return { json: undefined, text: () => "" };
+}
+
+/** As it is written, until the run has ended; for a file or a program without what is for terminals. */
+async function followCommand(call: Invocation, context: TaskContext, log: RunLog): Promise<Report> {
+  if (call.json) throw usage("a log that is followed is no JSON document", { hint: "leave out --json or --follow" });
+  const { followLog } = await import("../../orchestrator/follow-log.js");
+  const { PlainText } = await import("../plain-text.js");
+  const { io } = call;
+  const { signal } = call.engine;
+  const plain = io.outIsTerminal ? null : new PlainText();
+  for await (const piece of followLog(context, log, signal === undefined ? {} : { signal }))
+    io.out(plain === null ? piece : plain.add(piece));
+  io.out(plain?.end() ?? "");
+  return { json: undefined, text: () => "", exitCode: signal?.aborted === true ? INTERRUPTED : 0 };
 }
 
 export async function verifyCommand(call: Invocation): Promise<Report> {

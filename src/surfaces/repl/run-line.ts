@@ -12,6 +12,9 @@ import { openScreen } from "./screen.js";
 import { engineOf, recordTyped, type Session } from "./session.js";
 import { slashHints } from "./slash-hints.js";
 
+/** A spinner would be drawn over their questions, or what they show. */
+const HAVE_THE_SCREEN = ["form", "attach", "watch"];
+
 /** The exit code that the line would have as a command of its own; null: leave. */
 export async function runLine(session: Session, line: string): Promise<number | null> {
   try {
@@ -80,8 +83,7 @@ async function runCommand(session: Session, request: CommandRequest, line: strin
     const directory = call.text("dir");
     if (directory !== undefined && !argv.some((word) => word.startsWith("--dir=")))
       argv.splice(complete.path.length, 0, `--dir=${directory}`);
-    // A form asks by itself: a spinner would be drawn over its questions.
-    const label = name === "form" ? undefined : `/${name}`;
+    const label = HAVE_THE_SCREEN.includes(name) ? undefined : `/${name}`;
     const code = await quietly(session, (io) => main(argv, { ...io, recorded: () => (recorded = true) }), label);
     if (name === "new" && code === 0) {
       // The new task's transcript begins with it.
