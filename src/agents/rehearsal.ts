@@ -2,13 +2,15 @@
  * The built-in agent that replays a script: no model, no network, the same result every time.
  *
  * `<task>/rehearsal/<phase>/<attempt>/` holds what it does in that attempt: `files/` is copied into the worktree,
- * `delete.txt` lists paths to delete there, `<artifact>.json` is left as that artifact, `output.txt` is printed, and
+ * `delete.txt` lists paths to delete there, `<artifact>.json` is left as that artifact (`<artifact>.md` at the end of a Markdown
+ * file that is there already, as a section of it), `output.txt` is printed, and
  * `exit` is its exit code; `ended.json` has it end as an agent did that was recorded. `<attempt>.<n>/` is for a repair;
  * without it the attempt is played again.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { resolveInside } from "../task/paths.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { usage } from "../errors.js";
 import { placeFile } from "./place-file.js";
 import type { AgentResult, AgentRun } from "./types.js";
@@ -51,7 +53,7 @@ export async function runRehearsal(run: AgentRun): Promise<Omit<AgentResult, "us
     const source = readdirSync(script).find((file) => file.replace(/\.[a-z]+$/, "") === name);
     if (source === undefined) continue;
     mkdirSync(dirname(path), { recursive: true });
-    placeFile(path, readFileSync(join(script, source)));
+    placeFile(path, Buffer.concat([beginningOf(path), readFileSync(join(script, source))]));
   }
   const ended = readIfThere(join(script, ENDED_FILE));
   if (ended !== undefined) {
@@ -62,6 +64,11 @@ export async function runRehearsal(run: AgentRun): Promise<Omit<AgentResult, "us
   return exitCode === 0
     ? done("finished", 0, "the rehearsal went through its script")
     : done("crashed", exitCode, `the rehearsal exited with ${exitCode}`);
+}
+
+function beginningOf(path: string): Buffer {
+  if (!path.endsWith(".md") || !existsSync(path)) return Buffer.alloc(0);
+  return Buffer.concat([readPlainFile(path), Buffer.from("\n")]);
 }
 
 function readIfThere(file: string): string | undefined {

@@ -121,7 +121,10 @@ export function questionOf(
 ): Question {
   const { leaves } = phaseOf(workflow, phaseName);
   const artifact =
-    workflow.artifacts.find(({ name, madeBy }) => leaves.includes(name) && madeBy.kind !== "orchestrator") ?? null;
+    // A section is written into the file that it is a part of: nobody's answer takes the place of that file.
+    workflow.artifacts.find(
+      ({ name, madeBy, section }) => leaves.includes(name) && madeBy.kind !== "orchestrator" && section === undefined,
+    ) ?? null;
   const schema = artifact?.schema === undefined ? null : loadSchema(artifact.schema, workspace.root).schema;
   const fields = schema === null ? null : answerableFields(schema);
   return {

@@ -55,7 +55,10 @@ export async function proposalFor(context: TaskContext, look: Look): Promise<Pro
   );
   if (byHand.length === 0) return suggestion;
   const reason = `${look.state.phase} is done by a human in the role ${who.role}: ${purpose}`;
-  return { ...suggestion, action: "human", reason, command: `pawl form ${context.id}` };
+  const command = byHand.every(({ section }) => section !== undefined)
+    ? `pawl task complete ${context.id}`
+    : `pawl form ${context.id}`;
+  return { ...suggestion, action: "human", reason, command };
 }
 
 function documentProposal(id: string, workflow: Workflow, look: Look): Proposal {

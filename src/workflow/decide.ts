@@ -5,9 +5,22 @@
  */
 import { nearest } from "../errors.js";
 import { artifactsIn, blockersOf, contextFor, describeSender } from "./blockers.js";
-import { parseCondition, valueOf } from "./condition.js";
+import { conjunctsOf, parseCondition, pathOf, valueOf } from "./condition.js";
+import { UPDATE } from "./exits.js";
 import { fillSlots, withoutSlots } from "./reason.js";
-import type { Blocker, Decision, Event, Evidence, Phase, Refusal, Sender, Transition, Way, Workflow } from "./types.js";
+import type {
+  Blocker,
+  Decision,
+  Event,
+  EventPayload,
+  Evidence,
+  Phase,
+  Refusal,
+  Sender,
+  Transition,
+  Way,
+  Workflow,
+} from "./types.js";
 
 /** Events that stand for a human's power over the table instead of a row of it. */
 export const HUMAN_EVENTS = ["override", "redo"] as const;
@@ -41,7 +54,7 @@ export function waysOut(workflow: Workflow, evidence: Evidence): Way[] {
   return workflow.transitions
     .filter((row) => row.from === evidence.phase && !row.by.every((sender) => sender === "pawl"))
     .map((row) => {
-      const event: Event = { name: row.event, by: permittedSender(row), payload: {} };
+      const event: Event = { name: row.event, by: permittedSender(row), payload: askedFor(row) };
       return wayOf(row, blockersOf(workflow, evidence, row, event));
     });
 }
@@ -101,6 +114,20 @@ function reasonOf(workflow: Workflow, evidence: Evidence, row: Transition, event
     });
   }
   return row.when === "" ? "nothing stands in the way" : `\`${row.when}\` holds`;
+}
+
+/** What somebody says who asks for a status: a row that is for another one is not closed for that reason. */
+function askedFor({ event, when }: Transition): EventPayload {
+  const parsed = event === UPDATE && when !== "" ? parseCondition(when) : undefined;
+  if (parsed === undefined || "error" in parsed) return {};
+  const said = conjunctsOf(parsed.ast).flatMap((node): [string, string][] => {
+    if (node.op !== "==" && node.op !== "!=") return [];
+    const [name, key = ""] = pathOf(node.args[0]) ?? [];
+    const value: unknown = node.args[1].op === "value" ? node.args[1].args : undefined;
+    if (name !== "event" || typeof value !== "string") return [];
+    return [[key, node.op === "==" ? value : "…"]];
+  });
+  return { status: "", summary: "", reason: "", ...Object.fromEntries(said) };
 }
 
 function permittedSender(row: Transition): Sender {

@@ -42,7 +42,7 @@ export interface TestViewer extends Session {
 
 export function makeOrder(command: string[] | null, options: SessionOptions = {}): SessionOrder {
   const dir = options.dir ?? makeDirectory();
-  const token = randomUUID();
+  const token = options.run?.token ?? randomUUID();
   const run = {
     role: "worker",
     phase: "working",

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../errors.js";
-import { identifyProcess } from "../../process/identity.js";
+import { identifyProcess, type ProcessIdentity } from "../../process/identity.js";
 import { placeFile } from "../place-file.js";
 import { runAgent } from "../run-agent.js";
 import type { AgentResult } from "../types.js";
@@ -38,7 +38,7 @@ export async function holdSession(
   let isAtWork = false;
   const begin = (pid?: number): void => {
     isAtWork = true;
-    answer({ kind: "started", agent: pid === undefined ? null : (identifyProcess(pid) ?? null), ...problem });
+    answer({ kind: "started", agent: pid === undefined ? null : identityOf(pid), ...problem });
   };
   if (spec.command === null) begin();
   let signal: string | null = null;
@@ -50,6 +50,11 @@ export async function holdSession(
   await viewers.end(JSON.stringify(end));
   if (!isAtWork) answer({ kind: "failed", why: summary });
   return isAtWork;
+}
+
+/** It may have ended already, and was there all the same. */
+function identityOf(pid: number): ProcessIdentity {
+  return identifyProcess(pid) ?? { pid, started: "unknown" };
 }
 
 function listen(viewers: Viewers, socket: string): Promise<{ problem?: string }> {
