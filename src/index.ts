@@ -16,7 +16,7 @@ import { advance, advanceToEnd, type AutoResult } from "./orchestrator/advance.j
 import { openContext, type Engine } from "./orchestrator/context.js";
 import { answer, override, redo, resume } from "./orchestrator/human.js";
 import { newTask, type NewTask } from "./orchestrator/new-task.js";
-import { runPhase } from "./orchestrator/run-phase.js";
+import { runPhase, type PhaseRun } from "./orchestrator/run-phase.js";
 import { checkSpec, type CheckedWorkflow } from "./orchestrator/spec.js";
 import { historyOf, statusOf, type Status } from "./orchestrator/status.js";
 import { suggest, type Suggestion } from "./orchestrator/suggest.js";
@@ -35,6 +35,7 @@ export type { NewTask } from "./orchestrator/new-task.js";
 export type { CheckedWorkflow } from "./orchestrator/spec.js";
 export type { BoardRow } from "./orchestrator/tending/board.js";
 export type { Update } from "./orchestrator/update.js";
+export type { PhaseRun } from "./orchestrator/run-phase.js";
 export type { Status } from "./orchestrator/status.js";
 export type { SuggestedAction, Suggestion } from "./orchestrator/suggest.js";
 export type { TaskSummary } from "./orchestrator/tasks.js";
@@ -68,7 +69,7 @@ export interface Pawl {
   advance(task: string): Promise<Step>;
   /** Steps until the end, a human's phase, or `maxSteps` (100). */
   advanceToEnd(task: string, options?: { maxSteps?: number; onStep?: (step: Step) => void }): Promise<AutoResult>;
-  run(task: string, phase: string): Promise<{ phase: string }>;
+  run(task: string, phase: string): Promise<PhaseRun>;
   redo(task: string, request: { to: string; reason: string }): Promise<Step>;
   override(task: string, request: { to?: string; reason: string }): Promise<Step>;
   answer(task: string, request: { choice: string; note?: string; to?: string }): Promise<Step>;

@@ -116,7 +116,7 @@ describe("the library", () => {
     expect((await pawl.advance("t1")).waiting).toContain("reviewed as often");
     expect(await pawl.resume("t1", { note: "go on" })).toMatchObject({ to: "planning" });
     const rehearsed = open(cli, { env: { ...cli.env, PAWL_AGENT: "rehearsal" } });
-    expect(await rehearsed.run("t1", "planning")).toEqual({ phase: "planning" });
+    expect(await rehearsed.run("t1", "planning")).toEqual({ phase: "planning", outcome: "done" });
     expect(await rehearsed.suggestNextFromState("t1")).toMatchObject({
       action: "advance",
       suggestedNext: "plan_review",

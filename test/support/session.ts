@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import { onTestFinished } from "vitest";
 import { connectSession, type Session, type SessionEnd } from "../../src/agents/session/connect.js";
 import type { Begun, SessionOrder } from "../../src/agents/session/order.js";
@@ -95,30 +96,33 @@ export async function attach(socket: string, size?: Size): Promise<TestViewer> {
   const session = await connectSession(socket, size);
   if (session === null) throw new Error(`nobody is at ${socket}`);
   onTestFinished(() => session.close());
-  const chunks: Buffer[] = [];
+  const decoder = new StringDecoder("utf8");
+  let text = "";
   let check = (): void => undefined;
   const ended = new Promise<SessionEnd | null>((resolve) => session.onEnd(resolve));
   session.onOutput((bytes) => {
-    chunks.push(bytes);
+    text += decoder.write(bytes);
     check();
   });
-  const shown = (): string => Buffer.concat(chunks).toString("utf8");
   let seenUntil = 0;
   return {
     ...session,
-    shown,
+    shown: () => text,
     ended,
-    see: (text) =>
+    see: (wanted) =>
       new Promise((resolve, reject) => {
+        let from = seenUntil;
         check = () => {
-          const at = shown().indexOf(text, seenUntil);
+          const at = text.indexOf(wanted, from);
+          // Where it may have begun.
+          from = Math.max(seenUntil, text.length - wanted.length);
           if (at < 0) return;
-          seenUntil = at + text.length;
+          seenUntil = at + wanted.length;
           check = () => undefined;
           resolve();
         };
         check();
-        void ended.then(() => reject(new Error(`it ended without showing ${text}: ${shown()}`)));
+        void ended.then(() => reject(new Error(`it ended without showing ${wanted}: ${text}`)));
       }),
   };
 }

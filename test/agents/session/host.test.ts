@@ -190,7 +190,8 @@ describe("when something ends", () => {
   });
 
   it("the agent, by its token: its host goes too, and leaves no socket", async () => {
-    const session = await openSession("sleep 1000");
+    const session = await openSession("echo ready; sleep 1000");
+    await (await session.attach()).see("ready");
     expect(statSync(session.order.socket).mode & 0o777).toBe(0o600);
     endOrphan(sha256(session.order.run.token));
     await session.host.ended();
