@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { batch } from "./batch.js";
 import { growth } from "./growth.js";
 import { mcp } from "./mcp.js";
+import { sessions } from "./sessions.js";
 import { startUp } from "./start-up.js";
 import { transitions } from "./transitions.js";
 
@@ -13,6 +14,7 @@ const results = [
   ...(await growth(program)),
   ...(await mcp(program)),
   ...(await batch(program)),
+  ...(await sessions()),
 ];
 for (const { name, measured, target, met } of results)
   console.log(`${met ? "met   " : "MISSED"}  ${name}: ${measured} (target: ${target})`);

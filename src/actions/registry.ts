@@ -35,6 +35,13 @@ export const actions: ReadonlyMap<string, Entry<Action>> = entries<Action>({
   "reset-work": () => import("./tdd/reset-work.js").then((module) => module.resetWork),
   "save-commit": () => import("./tdd/step-actions.js").then((module) => module.saveCommit),
   "take-up": () => import("./tdd/step-actions.js").then((module) => module.takeUp),
+  "amend-plan": () => import("./question-actions.js").then((module) => module.amendPlan),
+  answered: () => import("./question-actions.js").then((module) => module.answered),
+  "ask-human": () => import("./question-actions.js").then((module) => module.askHuman),
+  "bring-base": () => import("./bring-base.js").then((module) => module.bringBase),
+  "describe-now": () => import("./describe-now.js").then((module) => module.describeNow),
+  "finish-branch": () => import("./finish-branch.js").then((module) => module.finishBranch),
+  "note-conflict": () => import("./bring-base.js").then((module) => module.noteConflict),
   "archive-evidence": () => import("./state-actions.js").then((module) => module.archiveEvidence),
   clear: () => import("./state-actions.js").then((module) => module.clear),
   count: () => import("./state-actions.js").then((module) => module.count),
@@ -53,6 +60,8 @@ export const actions: ReadonlyMap<string, Entry<Action>> = entries<Action>({
 export const makers: ReadonlyMap<string, Entry<Maker>> = entries<Maker>({
   "derive-change": () => import("./derive-change.js").then((module) => module.deriveChange),
   "describe-work": () => import("./describe-work.js").then((module) => module.describeWork),
+  "merge-change": () => import("./merge-change.js").then((module) => module.mergeChange),
+  "set-up": () => import("./set-up.js").then((module) => module.setUp),
   "run-tests": () => import("./run-tests.js").then((module) => module.runTests),
 });
 

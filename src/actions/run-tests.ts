@@ -13,7 +13,7 @@ import { runShell } from "./shell.js";
 import { takeSnapshot, type Snapshot } from "./snapshot.js";
 import { parseTestCounts, type TestCounts } from "./test-counts.js";
 import { restoreWorktree } from "./test-leftovers.js";
-import type { Made, Maker, MakerContext } from "./types.js";
+import type { Made, Maker, MakerContext, TaskSettings } from "./types.js";
 
 export const runTests: Maker = { name: "run-tests", about: ABOUT["run-tests"], make, check };
 
@@ -30,13 +30,7 @@ interface Suite {
 
 async function make(context: MakerContext): Promise<Made> {
   const { settings } = context;
-  const blank = settings.test.findIndex(doesNothing);
-  if (settings.test.length === 0 || blank !== -1) {
-    const what = blank === -1 ? "no test command is configured" : `test command ${blank + 1} is blank`;
-    throw refused(`${what}, so that nothing can show that the change works`, {
-      hint: 'set "test": ["npm test"] in pawl.json',
-    });
-  }
+  requireTests(settings);
   if (settings.repo === null) return report(await runSuites(context, settings.dir), [], {});
 
   const repository = await openRepository(settings, context.signal);
@@ -51,6 +45,21 @@ async function make(context: MakerContext): Promise<Made> {
     notes.push(...(await restore(context, before, head)));
   }
   return report(suites, notes, { tree: before.tree });
+}
+
+/** Of files that lie somewhere else, and are nobody's: nothing has to be put back. */
+export async function testIn(context: MakerContext, directory: string, tree: string): Promise<Made> {
+  requireTests(context.settings);
+  return report(await runSuites(context, directory), [], { tree });
+}
+
+function requireTests({ test }: TaskSettings): void {
+  const blank = test.findIndex(doesNothing);
+  if (test.length > 0 && blank === -1) return;
+  const what = blank === -1 ? "no test command is configured" : `test command ${blank + 1} is blank`;
+  throw refused(`${what}, so that nothing can show that the change works`, {
+    hint: 'set "test": ["npm test"] in pawl.json',
+  });
 }
 
 /** A report about another tree than the one that was reviewed proves nothing about it. */

@@ -19,6 +19,8 @@ export interface TaskSettings {
   /** Shell command lines. */
   test: string[];
   testTimeoutMs: number;
+  /** What makes a worktree fit to work in: files of the workspace to copy, and shell command lines. */
+  setup: { copy: string[]; run: string[] };
   /** The project's full check, a shell command line. */
   preflight: string;
   /** Hold a RED step's failure and a GREEN step's tests against what a cheat or a slip would look like. */
@@ -102,6 +104,8 @@ export interface Made {
 export interface Maker {
   name: string;
   about: string;
+  /** Artifacts that it looks at where they are there, besides those that its own judges. */
+  looksAt?: string[];
   make(context: MakerContext): Promise<Made>;
   /**
    * Is there something new to make it from, though no agent was run? Decides whether work that a person did by hand counts.

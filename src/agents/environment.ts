@@ -40,7 +40,7 @@ export function agentEnvironment(run: AgentRun, allowed: string[], pawlBin: stri
     PAWL_ATTEMPT: String(run.attempt),
     ...(run.repair === 0 ? {} : { PAWL_REPAIR: String(run.repair) }),
     PAWL_PROMPT_FILE: join(run.runDir, PROMPT_FILE),
-    PAWL_ARTIFACTS: JSON.stringify(run.artifacts),
+    PAWL_ARTIFACTS: JSON.stringify({ ...run.artifacts, ...run.mayLeave }),
     [TOKEN_VARIABLE]: run.token,
   };
 }

@@ -22,6 +22,8 @@ export interface AgentRun {
   prompt: string;
   /** Artifact name → absolute path that it must leave. */
   artifacts: Record<string, string>;
+  /** The same for those that it may leave besides, or instead. */
+  mayLeave?: Record<string, string>;
   /** The environment that pawl was started with. */
   env: Record<string, string>;
   /** The right to speak in this role. */

@@ -19,7 +19,7 @@ import type { TaskContext } from "./context.js";
 import { describeFinding, type Failure } from "./failure.js";
 import { evidenceFor, type Look } from "./look.js";
 import { promptName } from "../workflow/prompt-name.js";
-import { agentArtifacts, printInstead, promptSlots } from "./prompt-slots.js";
+import { agentArtifacts, optionalArtifacts, printInstead, promptSlots } from "./prompt-slots.js";
 import { phaseOf } from "./suggest.js";
 
 const TIMEOUT = "30m";
@@ -101,7 +101,8 @@ async function runRole(
     progress: context.progress,
     ...(context.signal === undefined ? {} : { signal: context.signal }),
   };
-  for (const path of Object.values(run.artifacts)) mkdirSync(dirname(path), { recursive: true });
+  for (const path of Object.values({ ...run.artifacts, ...run.mayLeave }))
+    mkdirSync(dirname(path), { recursive: true });
   let result = await start(spec, run);
   let left = await leftBy(context, state, phase);
   for (let repair = 1; repair <= spec.repairs && result.outcome === "finished"; repair++) {
@@ -114,7 +115,10 @@ async function runRole(
     result = await start(spec, { ...run, repair, runDir, prompt: again });
     left = await leftBy(context, state, phase);
   }
-  return result.outcome === "interrupted" ? "interrupted" : failureOf(result, left);
+  if (result.outcome === "interrupted") return "interrupted";
+  // Whoever leaves what need not be left, such as a question, may leave nothing else.
+  const isInstead = left.some(({ name, condition }) => phase.mayLeave.includes(name) && condition === "ok");
+  return result.outcome === "finished" && isInstead ? null : failureOf(result, left);
 }
 
 function start(spec: AgentSpec, run: AgentRun): Promise<AgentResult> {
@@ -144,6 +148,7 @@ export async function plainRun(
     runDir: folder,
     prompt,
     artifacts: agentArtifacts(context, phase),
+    mayLeave: optionalArtifacts(context, phase),
     env: settings.env,
     token,
   };
@@ -152,8 +157,10 @@ export async function plainRun(
 /** What the agent itself has to leave, as it stands now. */
 async function leftBy(context: TaskContext, state: TaskState, phase: Phase): Promise<ArtifactStatus[]> {
   const own = Object.keys(agentArtifacts(context, phase));
-  const statuses = await evidenceFor(context, state, own);
-  return own.flatMap((name) => statuses[name] ?? []);
+  const others = Object.keys(optionalArtifacts(context, phase));
+  const statuses = await evidenceFor(context, state, [...own, ...others]);
+  const given = others.filter((name) => statuses[name]?.condition !== "missing");
+  return [...own, ...given].flatMap((name) => statuses[name] ?? []);
 }
 
 function repairPrompt(

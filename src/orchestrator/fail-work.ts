@@ -6,6 +6,7 @@ import { failed, halted, invalid } from "../errors.js";
 import { actorOf, withActor, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { decide } from "../workflow/decide.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { ArtifactStatus, Event, Phase } from "../workflow/types.js";
 import { record, type TaskContext } from "./context.js";
 import { describeFinding, fingerprintOf, type Failure } from "./failure.js";
@@ -16,10 +17,11 @@ import { carryOut } from "./transition.js";
 
 /** The run went through, but is its evidence worth anything? */
 export async function evidenceFailure(context: TaskContext, state: TaskState, phase: Phase): Promise<Failure | null> {
-  const statuses = await evidenceFor(context, state, phase.leaves);
-  const unfit = phase.leaves
+  const statuses = await evidenceFor(context, state, allLeft(phase));
+  const unfit = allLeft(phase)
     .map((name) => statuses[name])
-    .filter((status): status is ArtifactStatus => status !== undefined && status.condition !== "ok");
+    .filter((status): status is ArtifactStatus => status !== undefined && status.condition !== "ok")
+    .filter(({ name, condition }) => condition !== "missing" || phase.leaves.includes(name));
   // An artifact that a transition's action makes is not due yet.
   const due = unfit.filter(({ name }) => !madeByAction(context, name));
   const [first] = due;
@@ -47,7 +49,7 @@ export async function failWork(
   const before = actorOf(task.state, phase.name);
   const fingerprint = fingerprintOf(failure);
   // What a failed run left is put away: a reviewer that crashed has approved nothing.
-  const base = withActor(await putAway(context, task.state, phase.name, phase.leaves), phase.name, {
+  const base = withActor(await putAway(context, task.state, phase.name, allLeft(phase)), phase.name, {
     status: "failed",
     run: undefined,
     attempts: attempt,

@@ -5,13 +5,15 @@ import { writeFileDurably } from "../task/atomic-file.js";
 import { withActor, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { relevantArtifacts } from "../workflow/decide.js";
+import { ASK, hasEvent } from "../workflow/exits.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { Decision, Phase } from "../workflow/types.js";
 import { inTaskDirectory, putAway, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFailure, failWork } from "./fail-work.js";
 import { evidenceFor, toEvidence } from "./look.js";
 import type { WorkOutcome, WorkRun } from "./perform-work.js";
-import { decideNext } from "./decide-next.js";
+import { decideNext, isAsking } from "./decide-next.js";
 import { carryOut, type Step } from "./transition.js";
 
 export async function finishWork(
@@ -24,9 +26,15 @@ export async function finishWork(
   if (outcome.interrupted === true) return interrupt(context, task, run.phase);
   if (outcome.failure !== undefined) return failWork(context, task, run, outcome.failure);
   const { state, notes } = await writeMade(context, task.state, outcome);
-  const failure = await evidenceFailure(context, state, run.phase);
+  const failure = (await hasAsked(context, state)) ? null : await evidenceFailure(context, state, run.phase);
   if (failure !== null) return failWork(context, task, run, failure);
   return complete(context, task, run, state, notes, thenNext);
+}
+
+async function hasAsked(context: TaskContext, state: TaskState): Promise<boolean> {
+  if (!hasEvent(context.workflow, state.phase, ASK)) return false;
+  const statuses = await evidenceFor(context, state, relevantArtifacts(context.workflow, state.phase));
+  return isAsking(context.workflow, await toEvidence(context, state, statuses));
 }
 
 /** The artifacts that pawl made from what the agent left. */
@@ -47,8 +55,12 @@ export async function writeMade(
   return { state, notes };
 }
 
-async function interrupt(context: TaskContext, task: OpenTask, { name, leaves }: Phase): Promise<never> {
-  const state = withActor(await putAway(context, task.state, name, leaves), name, { status: "idle", run: undefined });
+async function interrupt(context: TaskContext, task: OpenTask, phase: Phase): Promise<never> {
+  const { name } = phase;
+  const state = withActor(await putAway(context, task.state, name, allLeft(phase)), name, {
+    status: "idle",
+    run: undefined,
+  });
   await task.commit(state, { type: "run.interrupted", by: context.user, from: name, to: name });
   throw interrupted(`the work on ${name} was interrupted; ${context.id} can go on from there`, {
     hint: `pawl next ${context.id}`,

@@ -2,6 +2,7 @@
 import { halted } from "../errors.js";
 import { withActor, type TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
+import { allLeft } from "../workflow/leaves.js";
 import { putAway } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFailure } from "./fail-work.js";
@@ -24,7 +25,7 @@ export async function haltWork(
   const what = findings.map(({ message }) => message).join("; ");
   const reason = `${what} (run ${number} of ${phase.name})`;
   const ended = (outcome === null ? null : await soundEnd(context, task, run, outcome)) ?? {
-    ...withActor(await putAway(context, run.state, phase.name, phase.leaves), phase.name, {
+    ...withActor(await putAway(context, run.state, phase.name, allLeft(phase)), phase.name, {
       status: "failed",
       attempts: attempt,
       run: undefined,

@@ -15,6 +15,7 @@ import { advance, refusalError } from "./advance.js";
 import { answerData, answerableFields } from "./answer-data.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
+import { openAnswers } from "./question.js";
 import { senderOf } from "./sender.js";
 import { phaseOf, requirePhase } from "./suggest.js";
 import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
@@ -61,7 +62,7 @@ export async function answer(context: TaskContext, request: AnswerRequest): Prom
 }
 
 /** Null: the answer was left as an agent's artifact, and nothing is decided yet. */
-async function answerIn(context: TaskContext, task: OpenTask, request: AnswerRequest): Promise<Step | null> {
+async function answerIn(context: TaskContext, task: OpenTask, given: AnswerRequest): Promise<Step | null> {
   const look = await lookAt(context, { state: task.state, origin: "stored" });
   requireHuman(context, task);
   requireUndisturbed(context, look);
@@ -71,15 +72,27 @@ async function answerIn(context: TaskContext, task: OpenTask, request: AnswerReq
   // An agent's phase that waits takes up again with a resume, not by the way.
   if (look.evidence.waiting !== null && question.artifact?.madeBy.kind !== "human")
     throw waitsForHuman(context, look.evidence.waiting);
-  requireAnswer(context, task.state.phase, question, request);
+  const request = {
+    ...given,
+    ...(given.choice === undefined ? {} : { choice: spelled(given.choice, question.choices) }),
+  };
+  requireAnswer(
+    context,
+    task.state.phase,
+    {
+      ...question,
+      choices: question.artifact === null ? openAnswers(context.workflow, look.evidence) : question.choices,
+    },
+    request,
+  );
   const { artifact, schema } = question;
   if (artifact === null || schema === null || (request.data === undefined && !question.fromSchema)) {
     return decideAnswer(context, task, look.evidence, payloadOf(context, request), []);
   }
   const statuses = await evidenceFor(context, task.state, artifact.judges);
   const evidence = inputHashes(artifact, statuses);
-  const given = { ...request, ...payloadOf(context, request), who: context.user, now: context.now(), evidence };
-  const data = { ...answerData(schema, given), ...request.data };
+  const said = { ...request, ...payloadOf(context, request), who: context.user, now: context.now(), evidence };
+  const data = { ...answerData(schema, said), ...request.data };
   const status = await judge(context, artifact, data, { ...look.evidence.artifacts, ...statuses });
   if (artifact.madeBy.kind === "human") {
     const artifacts = { ...look.evidence.artifacts, ...statuses, [artifact.name]: status };
@@ -133,6 +146,12 @@ export function questionOf(
     choices: fields?.choices ?? answerChoices(workflow, phaseName),
     fromSchema: fields !== null,
   };
+}
+
+/** Nobody has to shout: `continue` is CONTINUE. */
+function spelled(choice: string, choices: string[]): string {
+  if (choices.includes(choice)) return choice;
+  return choices.find((each) => each.toLowerCase() === choice.toLowerCase()) ?? choice;
 }
 
 function requireAnswer(

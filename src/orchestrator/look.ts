@@ -8,8 +8,10 @@ import { readEvidence } from "../task/evidence.js";
 import { actorOf, type TaskState } from "../task/state.js";
 import type { LoadedTask } from "../task/store.js";
 import { relevantArtifacts } from "../workflow/decide.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { Artifact, ArtifactStatus, Evidence } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
+import { unmetDependencies } from "./dependencies.js";
 import { foreignHand } from "./foreign-hand.js";
 
 export interface Look {
@@ -60,6 +62,7 @@ export async function toEvidence(
   artifacts: Record<string, ArtifactStatus>,
 ): Promise<Evidence> {
   const { limits } = await context.config();
+  const unmet = await unmetDependencies(context, state.phase);
   return {
     phase: state.phase,
     artifacts,
@@ -68,6 +71,7 @@ export async function toEvidence(
     counters: state.counters,
     limits: { ...context.workflow.limits, ...limits },
     waiting: state.waiting?.reason ?? null,
+    ...(unmet === undefined ? {} : { unmet }),
     state: state.fields,
   };
 }
@@ -114,7 +118,7 @@ function isKnown({ workflow }: TaskContext, state: TaskState, { name, section }:
   if (section !== undefined) return true;
   const record = state.evidence[name];
   if (record?.accepted === hash || record?.written === hash) return true;
-  const isAsked = workflow.phases.find((phase) => phase.name === state.phase)?.leaves.includes(name) === true;
+  const isAsked = workflow.phases.some((phase) => phase.name === state.phase && allLeft(phase).includes(name));
   return !isAsked || actorOf(state, state.phase).tried > 0;
 }
 

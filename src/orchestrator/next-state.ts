@@ -11,6 +11,7 @@ import {
   type EvidenceRecord,
   type TaskState,
 } from "../task/state.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { Decision, Event, Evidence } from "../workflow/types.js";
 import { bindInputs, putAway } from "./artifacts.js";
 import type { TaskContext } from "./context.js";
@@ -95,6 +96,7 @@ export async function enter(
   event: Event,
 ): Promise<TaskState> {
   const byHuman = decision.row === null;
+  const isNewRun = decision.event === "redo" && phaseOf(context.workflow, decision.from).who.kind === "nobody";
   const leaving = decision.to !== decision.from || byHuman;
   let next = byHuman ? resetVisits({ ...state, waiting: null, workflow: currentDocument(context) }, decision) : state;
   const from = {
@@ -111,6 +113,7 @@ export async function enter(
     next = { ...next, fields: { ...next.fields, note: note.trim() } };
   } else if (leaving) next = { ...next, fields: without(next.fields, "note") }; // It was for the phase that is done now.
   if (byHuman) next = { ...next, fields: withoutStrangers(next.fields, decision.to) };
+  if (isNewRun) next = { ...next, counters: {}, fields: without(without(next.fields, "question"), "conflict") };
   if (!leaving) return next;
   if (next.waiting !== null && decision.to !== decision.from) next = { ...next, waiting: null };
   const actor = actorOf(next, decision.to);
@@ -127,7 +130,7 @@ export async function enter(
       },
     },
   };
-  const { leaves } = phaseOf(context.workflow, decision.to);
+  const leaves = allLeft(phaseOf(context.workflow, decision.to));
   return bindInputs(context, await putAway(context, next, decision.to, leaves), leaves);
 }
 

@@ -41,7 +41,7 @@ export async function performWork(context: TaskContext, plan: WorkPlan, run: Wor
       if (artifact.madeBy.kind !== "orchestrator") continue;
       const maker = await makers.get(artifact.madeBy.action)?.load();
       if (maker === undefined) continue; // Made by an action of a transition.
-      const statuses = await evidenceFor(context, state, artifact.judges);
+      const statuses = await evidenceFor(context, state, [...artifact.judges, ...(maker.looksAt ?? [])]);
       const given = await makerContext(context, state, statuses);
       const made = await maker.make({
         ...given,

@@ -48,6 +48,7 @@ export async function promptSlots(
     ...counterSlots(context.workflow, state, limits),
     human_note: typeof note === "string" && note !== "" ? note : NOTHING,
     artifacts: artifactsText(context, phase),
+    questions: questionsText(context, phase),
     next_action: nextAction(context, phase),
   };
 }
@@ -66,10 +67,17 @@ function counterSlots(workflow: Workflow, { counters }: TaskState, limits: Recor
 }
 
 /** Artifacts that the agent itself has to leave, with their absolute paths. */
-export function agentArtifacts(context: TaskContext, phase: Phase): Record<string, string> {
-  const own = context.workflow.artifacts.filter(
-    ({ name, madeBy }) => phase.leaves.includes(name) && madeBy.kind === "agent",
-  );
+export function agentArtifacts(context: TaskContext, { leaves }: Phase): Record<string, string> {
+  return placesOf(context, leaves);
+}
+
+/** Those that it may leave besides. */
+export function optionalArtifacts(context: TaskContext, { mayLeave }: Phase): Record<string, string> {
+  return placesOf(context, mayLeave);
+}
+
+function placesOf(context: TaskContext, names: string[]): Record<string, string> {
+  const own = context.workflow.artifacts.filter(({ name, madeBy }) => names.includes(name) && madeBy.kind === "agent");
   return Object.fromEntries(own.map(({ name, file }) => [name, join(context.dir, file)]));
 }
 
@@ -106,6 +114,19 @@ function artifactsText(context: TaskContext, phase: Phase): string {
   return parts.length === 0
     ? "No file besides the change itself: edit the files of the working directory."
     : [...parts, ...printInstead(own)].join("\n\n");
+}
+
+/** How to ask, where the phase lets its agent ask. */
+function questionsText(context: TaskContext, phase: Phase): string {
+  const parts = Object.entries(optionalArtifacts(context, phase)).map(([name, path]) => {
+    const schema = context.workflow.artifacts.find((artifact) => artifact.name === name)?.schema;
+    const form =
+      schema === undefined
+        ? ""
+        : ` (it has to fit ${JSON.stringify(loadSchema(schema, context.workspace.root).schema)})`;
+    return `If you cannot go on without an answer, write \`${name}\`, one JSON document${form}, to ${path}, and stop; or call \`pawl tool ask_question\`. You are started again with the answer.`;
+  });
+  return parts.length === 0 ? NOTHING : parts.join("\n\n");
 }
 
 function nextAction(context: TaskContext, phase: Phase): string {

@@ -4,6 +4,7 @@ import { halted, invalid, refused } from "../errors.js";
 import { hasAgents } from "../task/agent-mark.js";
 import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
+import { allLeft } from "../workflow/leaves.js";
 import { record, type TaskContext } from "./context.js";
 import { lookAt, type Look } from "./look.js";
 import { notify } from "./notify.js";
@@ -93,7 +94,7 @@ export async function recoverLost(context: TaskContext, task: OpenTask): Promise
   const lost = actorOf(task.state, phase).run;
   if (lost === undefined) return;
   if (lost.token !== undefined) endOrphan(lost.token);
-  const state = await putAway(context, task.state, phase, phaseOf(context.workflow, phase).leaves);
+  const state = await putAway(context, task.state, phase, allLeft(phaseOf(context.workflow, phase)));
   await task.commit(withActor(state, phase, { status: "idle", run: undefined }), {
     type: "run.lost",
     by: "pawl",

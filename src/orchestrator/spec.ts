@@ -94,6 +94,8 @@ const EVENTS: Known["events"] = [
   { name: "answer", by: ["human"] },
   { name: "resume", by: ["human"] },
   { name: "fail", by: ["pawl"] },
+  { name: "start", by: ["pawl"] },
+  { name: "ask", by: ["agent"] },
   { name: "update", by: ["human", "agent"] },
   { name: "exit", by: ["pawl"] },
   { name: "crashed", by: ["pawl"] },

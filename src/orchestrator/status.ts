@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gitRecord } from "../actions/git-record.js";
 import { readHistory, type HistoryEvent } from "../task/history.js";
+import { readPlainFile } from "../task/plain-file.js";
 import { hasAgents } from "../task/agent-mark.js";
 import { actorOf, overridesOf, type Actor, type OverrideRecord, type TaskState } from "../task/state.js";
 import { HISTORY_FILE, loadTask } from "../task/store.js";
@@ -10,6 +11,7 @@ import { runsByItself } from "../workflow/exits.js";
 import type { ArtifactStatus } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { lookAt } from "./look.js";
+import { backgroundOf, questionIn, type Background } from "./question.js";
 import { phaseOf, suggestFor, type Suggestion } from "./suggest.js";
 import type { AgentView } from "./tending/agent-view.js";
 import { lookAfter } from "./tending/look-after.js";
@@ -21,6 +23,8 @@ export interface Status {
   phase: string;
   actor: Actor;
   waiting: string | null;
+  /** What somebody who answers should know. */
+  background: Background | null;
   /** The agent that works by itself, or did. */
   agent: AgentView | null;
   origin: string;
@@ -45,6 +49,7 @@ export async function statusOf(context: TaskContext): Promise<Status> {
   const git = gitRecord(state.fields);
   const worktree = git.worktree !== undefined && existsSync(git.worktree) ? git.worktree : null;
   const title = state.fields["title"];
+  const question = questionIn(state.fields);
   return {
     task: context.id,
     title: typeof title === "string" ? title : (await context.settings()).title,
@@ -52,6 +57,7 @@ export async function statusOf(context: TaskContext): Promise<Status> {
     phase: state.phase,
     actor: actorOf(state, state.phase),
     waiting: state.waiting?.reason ?? null,
+    background: question === null ? null : backgroundOf(context, question, historyOf(context), lastChange(context)),
     agent: await agentOfTask(context, state),
     origin: loaded.origin,
     revision: state.revision,
@@ -68,6 +74,15 @@ export async function statusOf(context: TaskContext): Promise<Status> {
     worktree,
     lastEvent: state.lastEvent,
   };
+}
+
+/** As it was last described, wherever the task stands now. */
+function lastChange({ dir }: TaskContext): unknown {
+  try {
+    return JSON.parse(readPlainFile(join(dir, "code", "changes.json")).toString("utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Only for workflows that have such agents: all that tells how one is need not be loaded for others. */

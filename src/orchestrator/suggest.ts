@@ -4,11 +4,15 @@ import { nearest, usage, type Finding } from "../errors.js";
 import { readPlainFile } from "../task/plain-file.js";
 import type { AgentMark } from "../task/agent-mark.js";
 import { loadTask } from "../task/store.js";
+import { artifactsIn } from "../workflow/blockers.js";
 import { answerChoices } from "../workflow/choices.js";
-import { decide, waysOut } from "../workflow/decide.js";
+import { waysOut } from "../workflow/decide.js";
 import { EXIT, UPDATE, worksByItself } from "../workflow/exits.js";
-import type { ArtifactStatus, Decision, Event, Phase, Refusal, Way, Workflow } from "../workflow/types.js";
+import { allLeft } from "../workflow/leaves.js";
+import type { ArtifactStatus, Decision, Evidence, Phase, Refusal, Way, Workflow } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
+import { decideStep } from "./decide-next.js";
+import { openAnswers, questionIn, type Question } from "./question.js";
 import { lookAt, type Look } from "./look.js";
 
 /**
@@ -107,7 +111,7 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
     const reason = `the pawl that was at work on ${phase.name} ended without finishing; what it left does not count`;
     return { ...base, action: "work", reason, command: `pawl next ${id}` };
   }
-  const decision = decide(workflow, evidence, nextEvent());
+  const { decision } = decideStep(workflow, evidence, { kind: "human", name: "" });
   if (decision.kind === "decision") {
     return {
       ...base,
@@ -121,6 +125,8 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
   if (ground !== null) return { ...base, ...ground };
   if (phase.who.kind === "human") {
     const events = eventsOf(workflow, phase.name);
+    const question = questionIn(state.fields);
+    if (question !== null) return { ...base, action: "human", ...asQuestion(id, workflow, evidence, question) };
     const resumes = events.includes("resume") && !events.includes("answer") && !events.includes("next");
     return {
       ...base,
@@ -168,10 +174,6 @@ function humansWord(
 
 function eventsOf(workflow: Workflow, phase: string): string[] {
   return workflow.transitions.filter(({ from }) => from === phase).map(({ event }) => event);
-}
-
-export function nextEvent(): Event {
-  return { name: "next", by: { kind: "human", name: "" }, payload: {} };
 }
 
 export function phaseOf(workflow: Workflow, name: string): Phase {
@@ -224,8 +226,9 @@ function isFit(status: ArtifactStatus | undefined): boolean {
 /** What an earlier phase left and this one rests on, and which does not hold any more; null where all of it does. */
 function brokenGround(id: string, workflow: Workflow, phase: Phase, look: Look): Repair | null {
   const { artifacts } = look.evidence;
-  const broken = Object.keys(artifacts).find((name) => !phase.leaves.includes(name) && !isFit(artifacts[name]));
-  if (broken === undefined) return null;
+  const own = allLeft(phase);
+  const broken = Object.keys(artifacts).find((name) => !own.includes(name) && !isFit(artifacts[name]));
+  if (broken === undefined || isAnsweredWithout(workflow, phase, broken)) return null;
   const owner = workflow.phases.find(({ leaves }) => leaves.includes(broken))?.name ?? phase.name;
   const findings = artifacts[broken]?.findings ?? [];
   return {
@@ -235,6 +238,20 @@ function brokenGround(id: string, workflow: Workflow, phase: Phase, look: Look):
     command: `pawl redo ${owner} --reason "…" ${id}`,
     findings,
   };
+}
+
+/** A human who is asked may have an answer that does not rest on it. */
+function isAnsweredWithout(workflow: Workflow, { name, who }: Phase, broken: string): boolean {
+  const answers = workflow.transitions.filter(({ from, event }) => from === name && event === "answer");
+  return who.kind === "human" && answers.some((row) => !reliedOn(workflow, artifactsIn(workflow, row)).has(broken));
+}
+
+/** With all that these judge. */
+function reliedOn({ artifacts }: Workflow, names: string[]): Set<string> {
+  const found = new Set(names);
+  for (const name of found)
+    for (const judged of artifacts.find((artifact) => artifact.name === name)?.judges ?? []) found.add(judged);
+  return found;
 }
 
 /** No row is open: is it this phase's work, or the evidence itself? */
@@ -279,6 +296,20 @@ function suggestRepair(id: string, workflow: Workflow, phase: Phase, look: Look,
 function reasonWithFiles(decision: Decision, artifacts: Record<string, ArtifactStatus>): string {
   const files = decision.relied.map((name) => artifacts[name]?.file).filter((file) => file !== undefined);
   return files.length === 0 ? decision.reason : `${decision.reason} (${files.join(", ")})`;
+}
+
+function asQuestion(
+  id: string,
+  workflow: Workflow,
+  evidence: Evidence,
+  { text, options, origin }: Question,
+): Omit<Ask, "action"> {
+  const choices = openAnswers(workflow, evidence);
+  const offered = options.length === 0 ? "" : ` (${options.join(", ")})`;
+  return {
+    reason: `asked in ${origin}: ${text}${offered}`,
+    command: `pawl answer ${choices.join("|")} --note "…" ${id}`,
+  };
 }
 
 function answerCommand(workflow: Workflow, phase: string, id: string): string {

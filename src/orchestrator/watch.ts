@@ -10,6 +10,7 @@ import { readPlainFile } from "../task/plain-file.js";
 import type { TaskState } from "../task/state.js";
 import { relevantArtifacts } from "../workflow/decide.js";
 import { sha256 } from "../workflow/hash.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { Phase } from "../workflow/types.js";
 import { CONFIG_FILE } from "../workspace/config.js";
 import type { TaskContext } from "./context.js";
@@ -49,7 +50,7 @@ export async function disturbanceOf(context: TaskContext, watch: Watch, now: Tas
 async function evidenceHashes(context: TaskContext, state: TaskState, phase: Phase): Promise<Hashes> {
   const accepted = Object.keys(state.evidence).filter((name) => state.evidence[name]?.accepted !== undefined);
   const names = new Set([...relevantArtifacts(context.workflow, phase.name), ...accepted]);
-  for (const name of phase.leaves) names.delete(name);
+  for (const name of allLeft(phase)) names.delete(name);
   const statuses = await evidenceFor(context, state, [...names]);
   return Object.fromEntries(
     [...names].flatMap((name) => {

@@ -9,6 +9,7 @@ import { currentProcess } from "../process/identity.js";
 import { runPath } from "../task/archive.js";
 import { actorOf, withActor } from "../task/state.js";
 import { openTask, type OpenTask } from "../task/store.js";
+import { allLeft } from "../workflow/leaves.js";
 import type { Phase } from "../workflow/types.js";
 import { bindInputs, inTaskDirectory, putAway } from "./artifacts.js";
 import type { TaskContext } from "./context.js";
@@ -75,7 +76,7 @@ async function markStarted(
   await task.begin(context.user);
   let state = task.state;
   const number = actorOf(state, phase.name).runs + 1;
-  state = await putAway(context, state, phase.name, phase.leaves);
+  state = await putAway(context, state, phase.name, allLeft(phase));
   state = withActor(state, phase.name, {
     status: "running",
     runs: number,
@@ -87,7 +88,7 @@ async function markStarted(
       token: createHash("sha256").update(token).digest("hex"),
     },
   });
-  await task.commit(await bindInputs(context, state, phase.leaves), {
+  await task.commit(await bindInputs(context, state, allLeft(phase)), {
     type: "run.started",
     by,
     from: phase.name,

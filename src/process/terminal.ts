@@ -2,13 +2,14 @@
  * A program in a pseudo-terminal of its own. It leads a session and a process group, so that ending the group ends it and
  * what it started. What goes through a terminal is for people: nothing that a machine reads is taken from it.
  */
-import { closeSync, constants, openSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants as os } from "node:os";
 import type { IPty } from "node-pty";
-import { codeOf, messageOf } from "../errors.js";
+import { messageOf } from "../errors.js";
 import { findProgram } from "./find-program.js";
 import { signalGroup } from "./marked.js";
+import { Typed } from "./typed.js";
 
 export interface TerminalOptions {
   cwd: string;
@@ -58,8 +59,8 @@ interface Pty extends Omit<IPty, "onData"> {
 
 type Take = (bytes: Buffer) => void;
 
-/** Of one argument; see execve(2). */
-const LONGEST_ARGUMENT = 128 * 1024 - 1;
+/** Of one argument, on Linux; see execve(2). */
+const LONGEST_ARGUMENT = process.platform === "linux" ? 128 * 1024 - 1 : Infinity;
 
 export function openTerminal(command: readonly string[], options: TerminalOptions): Terminal | NotOpened {
   const { cwd, columns, rows } = options;
@@ -124,9 +125,9 @@ function terminalOf(pty: Pty): Terminal {
         isOpen = false;
         typed.close();
         closeSync(other);
-        if (signal !== 0) return resolve({ exitCode: null, signal: nameOf(signal) });
-        const refused = printed < LONGEST_REFUSAL ? refusalIn(Buffer.concat(beginning).toString("utf8")) : null;
-        resolve({ exitCode, signal: null, ...(exitCode !== 1 || refused === null ? {} : { refused }) });
+        const refused = exitCode === 1 ? refusalIn(Buffer.concat(beginning).toString("utf8")) : null;
+        if (signal !== 0) resolve({ exitCode: null, signal: nameOf(signal) });
+        else resolve({ exitCode, signal: null, ...(refused === null ? {} : { refused }) });
       });
     }),
   };
@@ -166,55 +167,6 @@ function* restOf(fd: number): Generator<Buffer> {
     if (length === 0) return;
     read += length;
     yield buffer.subarray(0, length);
-  }
-}
-
-/** Nobody types that much ahead. */
-const MOST_TYPED = 1024 * 1024;
-const AGAIN_MS = 20;
-
-/**
- * What is typed, while the program does not read it. The library's own way to write waits for the program in a loop, and
- * this process with it.
- */
-class Typed {
-  private waiting: Uint8Array[] = [];
-  private bytes = 0;
-  private timer: NodeJS.Timeout | undefined;
-  private isClosed = false;
-
-  constructor(private readonly fd: number) {}
-
-  add(bytes: Uint8Array): void {
-    if (this.isClosed || this.bytes + bytes.length > MOST_TYPED) return;
-    this.waiting.push(bytes);
-    this.bytes += bytes.length;
-    if (this.timer === undefined) this.flush();
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.waiting = [];
-    clearTimeout(this.timer);
-  }
-
-  private flush(): void {
-    this.timer = undefined;
-    for (let [first] = this.waiting; first !== undefined; [first] = this.waiting) {
-      let written = 0;
-      try {
-        written = writeSync(this.fd, first);
-      } catch (error) {
-        if (codeOf(error) !== "EAGAIN") return this.close();
-      }
-      this.bytes -= written;
-      if (written === first.length) this.waiting.shift();
-      else {
-        this.waiting[0] = first.subarray(written);
-        this.timer = setTimeout(() => this.flush(), AGAIN_MS);
-        return;
-      }
-    }
   }
 }
 

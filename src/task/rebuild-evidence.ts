@@ -1,4 +1,5 @@
 /** What the history says about a task's evidence: enough to tell, without the state file, what is stale. */
+import { allLeft } from "../workflow/leaves.js";
 import type { Artifact, Workflow } from "../workflow/types.js";
 import { isTransition, type HistoryEvent } from "./history.js";
 import type { EvidenceRecord } from "./state.js";
@@ -51,6 +52,7 @@ function phaseEntered(event: HistoryEvent): string | undefined {
 }
 
 function leftBy(phase: string | undefined, { phases, artifacts }: Workflow): Artifact[] {
-  const leaves = phases.find(({ name }) => name === phase)?.leaves ?? [];
+  const entered = phases.find(({ name }) => name === phase);
+  const leaves = entered === undefined ? [] : allLeft(entered);
   return artifacts.filter(({ name }) => leaves.includes(name));
 }

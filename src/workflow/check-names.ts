@@ -18,6 +18,11 @@ export function* checkNames(workflow: Workflow, known: Known): Generator<CheckFi
       phases,
     );
   }
+  const ends = workflow.phases.filter(({ who }) => who.kind === "nobody").map(({ name }) => name);
+  for (const name of workflow.failures) {
+    if (ends.includes(name)) continue;
+    yield unknownName(workflow, workflow.lines["failures"] ?? 1, "phase", "failures: an end", name, ends);
+  }
   for (const phase of workflow.phases) yield* phaseNames(workflow, known, phase);
   for (const artifact of workflow.artifacts) yield* artifactNames(workflow, known, artifact);
   for (const choice of workflow.prompts) yield* promptNames(workflow, known, choice);
@@ -38,13 +43,13 @@ function* promptNames(
 }
 
 function* phaseNames(workflow: Workflow, known: Known, phase: Phase): Generator<CheckFinding> {
-  const { name: phaseName, line, who, leaves } = phase;
+  const { name: phaseName, line, who, leaves, mayLeave } = phase;
   if (who.kind === "agent" && !known.roles.includes(who.role)) {
     const otherwise = `write its prompt, system/agents/${who.role}.md, or use one of: ${listed(known.roles)}`;
     yield unknownName(workflow, line, "role", `who works in \`${phaseName}\``, who.role, known.roles, otherwise);
   }
   const artifacts = workflow.artifacts.map(({ name }) => name);
-  for (const name of leaves) {
+  for (const name of [...leaves, ...mayLeave]) {
     if (artifacts.includes(name)) continue;
     yield unknownName(workflow, line, "artifact", `what the phase \`${phaseName}\` leaves`, name, artifacts);
   }

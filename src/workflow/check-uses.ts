@@ -21,7 +21,7 @@ export function* checkUses(workflow: Workflow): Generator<CheckFinding> {
 
 /** A phase must be able to get what it has to leave from whoever works in it. */
 function* checkLeaves(workflow: Workflow, phase: Phase): Generator<CheckFinding> {
-  for (const name of phase.leaves) {
+  for (const name of [...phase.leaves, ...phase.mayLeave]) {
     const artifact = workflow.artifacts.find((each) => each.name === name);
     if (artifact === undefined) continue;
     const maker = artifact.madeBy.kind;
@@ -62,7 +62,7 @@ function* checkLeaves(workflow: Workflow, phase: Phase): Generator<CheckFinding>
 
 function* checkArtifact(workflow: Workflow, artifact: Artifact, mentioned: Set<string>): Generator<CheckFinding> {
   const { name, line, madeBy } = artifact;
-  const left = workflow.phases.some(({ leaves }) => leaves.includes(name));
+  const left = workflow.phases.some(({ leaves, mayLeave }) => leaves.includes(name) || mayLeave.includes(name));
   const judged = workflow.artifacts.some((other) => other.name !== name && other.judges.includes(name));
   // What is judged but left by no phase is an input, such as the task's brief; what pawl makes, it makes when it is needed.
   if (!left && !judged && madeBy.kind !== "orchestrator") {

@@ -1,9 +1,16 @@
-/** Phases whose agent works by itself: it is started when the phase begins, and its end is an event of the table. */
+/**
+ * Events besides `next`, and what they tell of a phase. The agent of one with an `exit` row works by itself: it is started when
+ * the phase begins, and its end is an event of the table.
+ */
 import type { Phase, Workflow } from "./types.js";
 
 export const EXIT = "exit";
 export const CRASHED = "crashed";
 export const UPDATE = "update";
+/** The agent of a phase left a question. */
+export const ASK = "ask";
+/** The work of a phase is about to begin, or to begin again. */
+export const START = "start";
 
 export function hasEvent({ transitions }: Workflow, phase: string, event: string): boolean {
   return transitions.some((row) => row.from === phase && row.event === event);

@@ -16,10 +16,12 @@ export interface ParsedWorkflow {
 
 /** The value of a To cell that means: the phase stays as it is. */
 const STAY = "stay";
+/** Behind the name of an artifact that a phase need not leave. */
+const MAY = "?";
 /** Words of the By column that a role must not be called. */
 const SENDERS = ["any", "human", "agent", "pawl"];
 const HUMAN_POWERS = ["override", "redo"];
-const FRONT_MATTER_KEYS = ["workflow", "version", "initial", "state", "limits", "human"];
+const FRONT_MATTER_KEYS = ["workflow", "version", "initial", "state", "limits", "failures", "human"];
 
 /** For running: throws when the document has any finding of the parser. */
 export function parseWorkflow(text: string, file: string): Workflow {
@@ -91,7 +93,10 @@ class Reader {
     return { workflow, findings: this.findings };
   }
 
-  private readFrontMatter(): Pick<Workflow, "name" | "version" | "state" | "initial" | "limits" | "human"> {
+  private readFrontMatter(): Pick<
+    Workflow,
+    "name" | "version" | "state" | "initial" | "limits" | "failures" | "human"
+  > {
     const front = this.document.frontMatter;
     for (const key of Object.keys(front)) {
       if (!FRONT_MATTER_KEYS.includes(key))
@@ -123,6 +128,7 @@ class Reader {
       { file: "state.json", field: "phase" },
       { file: "state.json", field: "phase" },
     );
+    const failures = this.field("failures", "a list of phases", asNames, [], []);
     const powers = this.field(
       "human",
       `a list out of: ${HUMAN_POWERS.join(", ")}`,
@@ -139,6 +145,7 @@ class Reader {
       initial,
       limits,
       state,
+      failures,
       human: { override: powers.includes("override"), redo: powers.includes("redo") },
     };
   }
@@ -245,7 +252,8 @@ class Reader {
     return {
       name,
       who: this.worker(cells["Who"]),
-      leaves: names(cells["Leaves"]),
+      leaves: names(cells["Leaves"]).filter((artifact) => !artifact.endsWith(MAY)),
+      mayLeave: names(cells["Leaves"]).flatMap((artifact) => (artifact.endsWith(MAY) ? artifact.slice(0, -1) : [])),
       purpose: cells["For"]?.text ?? "",
       line,
     };
@@ -397,6 +405,10 @@ function asStatePlace(value: unknown): Workflow["state"] | undefined {
   if (typeof file !== "string" || typeof field !== "string" || Object.keys(more).length > 0) return undefined;
   if (at === undefined) return { file, field };
   return at === "work" ? { file, field, at } : undefined;
+}
+
+function asNames(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : undefined;
 }
 
 function asLimits(value: unknown): Record<string, number> | undefined {

@@ -15,6 +15,8 @@ export interface Workflow {
   limits: Record<string, number>;
   /** Line of each key of the front matter; `limits.NAME` for each limit. */
   lines: Record<string, number>;
+  /** Ends that are no success: who waits for the task waits in vain. */
+  failures: string[];
   /** What a human may do beyond the table, always with a reason. */
   human: { override: boolean; redo: boolean };
   phases: Phase[];
@@ -46,8 +48,10 @@ export type Worker =
 export interface Phase {
   name: string;
   who: Worker;
-  /** Names of the artifacts that this phase must leave. */
+  /** Names of the artifacts that this phase must leave … */
   leaves: string[];
+  /** … and of those that it may leave besides, or instead: `question`? */
+  mayLeave: string[];
   purpose: string;
   line: number;
 }
@@ -160,6 +164,8 @@ export interface Evidence {
   limits: Record<string, number>;
   /** The task waits for a human, and why. */
   waiting: string | null;
+  /** Tasks that have to be done before this one and are not; a condition sees them as `event.unmet`. */
+  unmet?: string[];
   /** The state file's further fields, which a workflow's conditions may use as `state.*`. */
   state: Record<string, unknown>;
 }

@@ -21,6 +21,7 @@ export interface Config {
   baseBranch?: string;
   test?: string[];
   testTimeout?: string;
+  setup?: { copy?: string[]; run?: string[] };
   preflight?: string;
   verifyRed?: boolean;
   masterPlan?: string;

@@ -38,6 +38,7 @@ export function resolveSettings(
     branch: `pawl/${id}`,
     test: task?.test ?? config.test ?? [],
     testTimeoutMs: milliseconds(config.testTimeout ?? TEST_TIMEOUT),
+    setup: { copy: config.setup?.copy ?? [], run: config.setup?.run ?? [] },
     preflight: config.preflight ?? PREFLIGHT,
     verifyRed: config.verifyRed ?? true,
     masterPlan: config.masterPlan ?? MASTER_PLAN,

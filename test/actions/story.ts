@@ -48,6 +48,7 @@ export function makeStory(options: { repo?: TestRepository; settings?: Partial<T
     branch: "pawl/t1",
     test: [],
     testTimeoutMs: 60_000,
+    setup: { copy: [], run: [] },
     preflight: "true",
     verifyRed: true,
     masterPlan: "plan.md",

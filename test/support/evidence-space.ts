@@ -112,6 +112,8 @@ function visit(node: ASTNode, add: Add, limits: Record<string, number>): void {
     if (one !== undefined) add(pathOf(one), ...items, "something else");
   } else if (node.op === "rcall" && (node.args[0] === "exists" || node.args[0] === "all")) {
     addList(node, add, limits);
+  } else if (node.op === "call" && node.args[0] === "has") {
+    add(pathOf(operands[0]!), {}, undefined);
   } else if (pathOf(node) !== undefined) add(pathOf(node), true, false);
   else for (const operand of operands) visit(operand, add, limits);
 }
@@ -168,6 +170,7 @@ function assign(target: Record<string, unknown>, path: string, value: unknown): 
   if (isCount && Array.isArray(old) && old.length > 0) current[last] = value.length === 0 ? [] : old;
   else if (Array.isArray(value) && Array.isArray(old) && typeof old[0] === "object")
     current[last] = value.map((entry) => ({ ...(old[0] as object), ...(entry as object) }));
+  else if (value === undefined) Reflect.deleteProperty(current, last);
   else current[last] = value;
 }
 

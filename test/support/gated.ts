@@ -74,8 +74,7 @@ export function makeGated({ worker, reviewer, terminal = true, git = true, confi
   const made = cli.pawl("new", "Say hello", "--id", "t1");
   if (made.code !== 0) throw new Error(made.stderr);
   const t1 = cli.task("t1");
-  const state = (): { counters: Record<string, number>; agents?: Mark[] } =>
-    t1.readJson("state.json") as never;
+  const state = (): { counters: Record<string, number>; agents?: Mark[] } => t1.readJson("state.json") as never;
   onTestFinished(() => {
     for (const mark of state().agents ?? []) endNow(mark);
   });

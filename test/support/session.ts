@@ -127,11 +127,11 @@ export async function attach(socket: string, size?: Size): Promise<TestViewer> {
   };
 }
 
-export function endAfterTest(host: ProcessIdentity, token: string): void {
+export function endAfterTest(host: ProcessIdentity | null, token: string): void {
   onTestFinished(() => {
     signalMarked({ variable: "PAWL_TOKEN", holds: (value) => value === token }, "SIGKILL");
     try {
-      process.kill(host.pid, "SIGKILL");
+      if (host !== null) process.kill(host.pid, "SIGKILL");
     } catch {
       // It has ended.
     }

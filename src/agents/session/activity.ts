@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
+import { plainText } from "../../process/plain-text.js";
 import { NO_LINK, openPlainFile } from "../../task/plain-file.js";
 import { SCREEN_FILE } from "./screen-file.js";
 
@@ -53,7 +53,7 @@ function changedAt(path: string): number | null {
 
 /** Of its screen; without one, of what it printed. */
 function lastLines(folder: string): string[] {
-  const text = tailOf(join(folder, SCREEN_FILE)) ?? stripVTControlCharacters(tailOf(join(folder, "output.log")) ?? "");
+  const text = tailOf(join(folder, SCREEN_FILE)) ?? plainText(tailOf(join(folder, "output.log")) ?? "");
   const lines = text.split(/\r?\n|\r/).filter((line) => line.trim() !== "");
   return lines.slice(-LINES).map((line) => line.trimEnd().slice(0, LONGEST_LINE));
 }

@@ -11,8 +11,8 @@ import type { Begun, SessionOrder } from "./order.js";
 
 process.title = "pawl-host";
 for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
-const order = readOrder();
-if (order !== null) void obey(order);
+const given = readOrder();
+if (given !== null) void obey(given);
 
 /** There is nothing else to do meanwhile. Without the end of its line it was cut off. */
 function readOrder(): SessionOrder | null {
@@ -21,10 +21,11 @@ function readOrder(): SessionOrder | null {
   return text.endsWith("\n") ? (JSON.parse(text) as SessionOrder) : null;
 }
 
-async function obey({ then, ...given }: SessionOrder): Promise<void> {
+async function obey(order: SessionOrder): Promise<void> {
   const ending = new Ending();
   process.on("SIGTERM", () => ending.after(0));
-  const wasAtWork = await holdSession({ then, ...given }, ending, answer);
+  const wasAtWork = await holdSession(order, ending, answer);
+  const { then } = order;
   if (wasAtWork && then !== null) startAfterThis(then.command, { cwd: then.cwd, env: withoutRun(process.env) });
 }
 

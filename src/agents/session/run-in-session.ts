@@ -1,7 +1,8 @@
 /** Running an agent in a host and waiting for it: where pawl itself needs what comes of it before it can go on. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
+import { StringDecoder } from "node:string_decoder";
+import { PlainText } from "../../process/plain-text.js";
 import { readPlainFile } from "../../task/plain-file.js";
 import { endOrphan } from "../orphan.js";
 import type { AgentResult, AgentRun } from "../types.js";
@@ -23,7 +24,9 @@ export async function runInSession(
   if (signal?.aborted === true) host.stop();
   const session = begun.kind === "started" ? await connectSession(socket) : null;
   // Without its colours: whoever wants to see its screen attaches.
-  session?.onOutput((bytes) => progress(stripVTControlCharacters(bytes.toString("utf8")).replaceAll("\r", "")));
+  const decoder = new StringDecoder("utf8");
+  const plain = new PlainText();
+  session?.onOutput((bytes) => progress(plain.add(decoder.write(bytes))));
   const { exitCode } = await over;
   signal?.removeEventListener("abort", host.stop);
   session?.close();

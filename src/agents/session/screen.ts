@@ -3,7 +3,7 @@
  * talks to, whoever is attached or not, and answers what an agent asks of its terminal.
  */
 import { SerializeAddon } from "@xterm/addon-serialize";
-import { Terminal, type ITerminalAddon } from "@xterm/headless";
+import { Terminal } from "@xterm/headless";
 import type { Size } from "./size.js";
 
 /** Lines that have left the screen, for whoever attaches. */
@@ -12,6 +12,9 @@ const SCROLLBACK = 1000;
 /** Modes that the library obeys or passes over, and leaves out of what it writes down: `\e[?25h` and the like. */
 const MORE_MODES = [1005, 1006, 1015, 1016];
 const CURSOR = 25;
+
+/** Text has no escapes in it: there is no other place. */
+const OTHER_SCREEN = "\u001b[?1049h\u001b[H";
 
 /** Everything off that an agent may have switched on, and an empty screen. */
 const AFRESH = [
@@ -28,8 +31,7 @@ export class Screen {
   /** `answer`: what the terminal says to the agent. */
   constructor({ columns, rows }: Size, answer: (text: string) => void) {
     this.terminal = new Terminal({ cols: columns, rows, scrollback: SCROLLBACK, allowProposedApi: true });
-    // Its types are those of the terminal in a browser.
-    this.terminal.loadAddon(this.serializer as unknown as ITerminalAddon);
+    this.terminal.loadAddon(this.serializer);
     this.terminal.onData(answer);
     for (const final of ["h", "l"]) {
       this.terminal.parser.registerCsiHandler({ prefix: "?", final }, (modes) => {
@@ -80,6 +82,8 @@ export class Screen {
   private serialize(scrollback: number): string {
     const more = MORE_MODES.filter((mode) => this.modes.has(mode)).map((mode) => `\u001b[?${mode}h`);
     const cursor = this.modes.has(CURSOR) ? "" : "\u001b[?25l";
-    return `${AFRESH}${this.serializer.serialize({ scrollback })}${more.join("")}${cursor}`;
+    // What is written down of the other screen begins without a colour, and would get that of the first.
+    const shown = this.serializer.serialize({ scrollback }).replace(OTHER_SCREEN, `${OTHER_SCREEN}\u001b[0m`);
+    return `${AFRESH}${shown}${more.join("")}${cursor}`;
   }
 }

@@ -1,8 +1,10 @@
 /** Many tasks side by side. Each goes as far as its evidence carries it; what one does is no concern of the others. */
 import { interrupted, messageOf, PawlError } from "../../errors.js";
 import { LONGEST_MS } from "../../process/run.js";
+import { loadTask } from "../../task/store.js";
 import { advanceToEnd } from "../advance.js";
-import { openContext, type Engine } from "../context.js";
+import { openContext, type Engine, type TaskContext } from "../context.js";
+import { isSuccess } from "../dependencies.js";
 import type { Step } from "../transition.js";
 import type { BatchTask } from "./plan.js";
 import { standingOf } from "./standing.js";
@@ -140,7 +142,9 @@ class Batch {
         },
       });
       phase = result.phase;
-      if (result.stopped === "end" || result.stopped === "until") settle("arrived", result.reason);
+      const isFailure = result.stopped === "end" && !isSuccess(context.workflow, phase);
+      if (isFailure) settle("failed", endReason(context) ?? result.reason);
+      else if (result.stopped === "end" || result.stopped === "until") settle("arrived", result.reason);
       else settle(result.stopped === "human" ? "waiting" : "refused", result.reason);
     } catch (error) {
       // A failure may have led elsewhere, too.
@@ -165,6 +169,11 @@ class Batch {
     this.stopReason = reason;
     this.stop.abort();
   }
+}
+
+/** Why it came to the end that is none of success. */
+function endReason(context: TaskContext): string | undefined {
+  return loadTask(context.dir, context.workflow).state.lastEvent?.reason;
 }
 
 function outcomeOf(error: unknown): BatchOutcome {

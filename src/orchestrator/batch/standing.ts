@@ -2,6 +2,7 @@
 import { loadTask } from "../../task/store.js";
 import type { Workflow } from "../../workflow/types.js";
 import { openContext, type Engine } from "../context.js";
+import { isSuccess } from "../dependencies.js";
 import { comesAfter, phaseOf } from "../suggest.js";
 import type { FoundTask } from "./find-tasks.js";
 
@@ -20,8 +21,8 @@ export async function standingOf(engine: Engine, { workspace, id }: FoundTask): 
   }
 }
 
-/** At its end, or at or past the phase that `until` names. */
+/** Well at its end, or at or past the phase that `until` names. */
 export function hasArrived({ phase, workflow }: Standing, until: string | undefined): boolean {
-  if (phaseOf(workflow, phase).who.kind === "nobody") return true;
+  if (phaseOf(workflow, phase).who.kind === "nobody") return isSuccess(workflow, phase);
   return until !== undefined && (phase === until || comesAfter(workflow, phase, until));
 }

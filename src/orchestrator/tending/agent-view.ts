@@ -37,7 +37,8 @@ async function viewOf(context: TaskContext, mark: AgentMark): Promise<AgentView>
   const { role, phase, number, terminal, since, agent } = mark;
   const about = { role, phase, run: number, pid: agent?.pid ?? null, terminal, since };
   const use = agentOf(await context.settings(), role)?.use;
-  const patterns = await waitingPatterns(use, context.workspace.root);
+  // Patterns that somebody wrote wrongly are no reason to see nothing at all.
+  const patterns = await waitingPatterns(use, context.workspace.root).catch(() => []);
   const folder = inTaskDirectory(context, runPath(phase, number));
   const activity = activityOf(folder, {
     patterns: patterns.map(({ pattern }) => pattern),

@@ -16,6 +16,7 @@ import { writeFileDurably } from "../../task/atomic-file.js";
 import { actorOf, withActor, type TaskState } from "../../task/state.js";
 import type { OpenTask } from "../../task/store.js";
 import { phasesOf } from "../../workflow/exits.js";
+import { allLeft } from "../../workflow/leaves.js";
 import type { Phase } from "../../workflow/types.js";
 import { agentSpec, isDoneByHand, plainRun, promptFor } from "../agent-for.js";
 import { bindInputs, inTaskDirectory, putAway, writeArtifact } from "../artifacts.js";
@@ -56,7 +57,7 @@ async function describeForIt(
   phase: Phase,
   { folder, path }: { folder: string; path: string },
 ): Promise<TaskState> {
-  let state = await putAway(context, before, phase.name, phase.leaves);
+  let state = await putAway(context, before, phase.name, allLeft(phase));
   for (const artifact of context.workflow.artifacts) {
     if (artifact.madeBy.kind !== "orchestrator" || !phase.leaves.includes(artifact.name)) continue;
     const maker = await makers.get(artifact.madeBy.action)?.load();
@@ -131,7 +132,8 @@ async function begin(
     await recordSpawn(task, { ...mark, agent: mark.host }, begun.why);
     return { kind: "failed", why: begun.why };
   }
-  await recordSpawn(task, { ...mark, ...(begun.agent === null ? {} : { agent: begun.agent }) });
+  // A rehearsal is played by its host.
+  await recordSpawn(task, { ...mark, agent: begun.agent ?? mark.host });
   return { kind: "started", role };
 }
 

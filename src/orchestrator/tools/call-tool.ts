@@ -6,7 +6,7 @@ import { loadWorkflow, PULL_WORKFLOW } from "../../system/workflows.js";
 import { gitTop } from "../../workspace/settings.js";
 import { directoryWith, taskHere } from "../../workspace/workspace.js";
 import { openContext, openWork, type Engine, type TaskContext } from "../context.js";
-import { toolSchema, type ToolName } from "./definitions.js";
+import { ASK_TOOL, toolSchema, type ToolName } from "./definitions.js";
 import type { ToolAnswer } from "./types.js";
 
 /** `task` names a task of the workspace; without it, what is meant goes on in the directory itself. */
@@ -17,11 +17,12 @@ export async function callTool(engine: Engine, name: ToolName, input: unknown, t
       throw usage(findings[0]?.message ?? "", { findings, hint: `call ${name} again, with an input of that form` });
     const context = await contextOf(engine, task);
     if (context.workflow.state.at === "work") {
+      if (name === ASK_TOOL) throw notHere(name);
       const { callTdd } = await import("../tdd/call.js");
       return await callTdd(context, name, input as Record<string, never>);
     }
     const { callForPhase } = await import("./phase-tools.js");
-    return await callForPhase(context, name);
+    return await callForPhase(context, name, input);
   } catch (error) {
     if (error instanceof PawlError) return refusalAnswer(name, error);
     throw error;
@@ -41,6 +42,12 @@ function startOf({ workspace: { root, cwd } }: Engine): string {
   if (!isBelow(cwd)) return root;
   const top = gitTop(cwd);
   return top !== null && isBelow(top) ? top : cwd;
+}
+
+function notHere(name: ToolName): PawlError {
+  return new PawlError("refused", `${name} is for the task of a workspace; here, a human is asked by escalating`, {
+    hint: "call get_task, and go on as it says",
+  });
 }
 
 function refusalAnswer(name: ToolName, error: PawlError): ToolAnswer {

@@ -9,14 +9,16 @@ import type { TaskContext } from "../context.js";
 import { ensureWorktree } from "../plan-work.js";
 import { inSession, lookReady } from "../session.js";
 import { phaseOf } from "../suggest.js";
-import type { ToolName } from "./definitions.js";
+import { askQuestion } from "./ask-question.js";
+import { ASK_TOOL, type ToolName } from "./definitions.js";
 import type { ToolAnswer } from "./types.js";
 
 const SUBMIT = 'call `submit_work` with {"summary": "…"}';
 
-export async function callForPhase(context: TaskContext, name: ToolName): Promise<ToolAnswer> {
+export async function callForPhase(context: TaskContext, name: ToolName, input: unknown): Promise<ToolAnswer> {
   if (name === "get_task") return briefPhase(context);
   if (name === "submit_work") return submitPhase(context);
+  if (name === ASK_TOOL) return askQuestion(context, input);
   throw refused(`${name} is locked: the workflow ${context.workflow.name} knows no such event`, {
     hint: "call get_task, and go on as it says",
   });

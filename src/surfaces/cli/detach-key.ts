@@ -1,7 +1,6 @@
 /** Ctrl-] leaves an agent's terminal, in whichever way the keyboard was told to send it. */
 
 /** As one byte; and as the two protocols send it that programs switch on to tell all keys apart. */
-// eslint-disable-next-line no-control-regex -- it is one
 const CTRL_BRACKET = /\u001d|\u001b\[93;5(?::1)?u|\u001b\[27;5;93~/;
 
 export function splitAtDetach(typed: Buffer): { before: Buffer; detaches: boolean } {

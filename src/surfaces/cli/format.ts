@@ -36,6 +36,7 @@ export function formatStatus(status: Status, style: Style): string {
     `  phase     ${style.bold(status.phase)} (${status.actor.status}, visit ${status.actor.visits}, ${status.actor.runs} runs)`,
     ...(status.waiting === null ? [] : [`  ${style.yellow("waits")}     ${status.waiting}`]),
     ...(status.agent === null ? [] : [`  agent     ${agentLine(status.agent, style)}`]),
+    ...(status.background === null ? [] : [`  so far    ${backgroundLine(status.background)}`]),
     ...(status.branch === null ? [] : [`  branch    ${status.branch}`]),
     ...(status.base === null ? [] : [`  base      ${status.base}`]),
     ...(status.worktree === null ? [] : [`  worktree  ${status.worktree}`]),
@@ -69,6 +70,20 @@ export function formatTable(header: string[], rows: string[][], style: Style): s
   const line = (cells: string[]): string =>
     cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  ");
   return [style.dim(line(header)), ...rows.map(line)].join("\n");
+}
+
+function backgroundLine({
+  phase,
+  runs,
+  failed,
+  lastFailure,
+  repeats,
+  files,
+}: NonNullable<Status["background"]>): string {
+  const again = repeats ? "; the same as the time before" : "";
+  const why = lastFailure === null ? "" : `; the last time: ${lastFailure}${again}`;
+  const what = files.length === 0 ? "" : `; it changes ${files.slice(0, 5).join(", ")}${files.length > 5 ? ", …" : ""}`;
+  return `${runs} runs of ${phase}, ${failed} rounds that led back${why}${what}`;
 }
 
 function agentLine(

@@ -135,7 +135,7 @@ export async function logCommand(call: Invocation): Promise<Report> {
 async function followCommand(call: Invocation, context: TaskContext, log: RunLog): Promise<Report> {
   if (call.json) throw usage("a log that is followed is no JSON document", { hint: "leave out --json or --follow" });
   const { followLog } = await import("../../orchestrator/follow-log.js");
-  const { PlainText } = await import("../plain-text.js");
+  const { PlainText } = await import("../../process/plain-text.js");
   const { io } = call;
   const { signal } = call.engine;
   const plain = io.outIsTerminal ? null : new PlainText();

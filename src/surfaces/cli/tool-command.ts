@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { nearest, usage } from "../../errors.js";
 import { callTool } from "../../orchestrator/tools/call-tool.js";
-import { TOOL_NAMES, type ToolName } from "../../orchestrator/tools/definitions.js";
+import { ALL_TOOLS, type ToolName } from "../../orchestrator/tools/definitions.js";
 import { parseStrictJson } from "../../task/strict-json.js";
 import { harmless } from "../harmless.js";
 import type { Invocation, Report } from "./invocation.js";
@@ -17,10 +17,10 @@ export async function toolCommand(call: Invocation): Promise<Report> {
 }
 
 function requireTool(name: string): ToolName {
-  const tool = TOOL_NAMES.find((each) => each === name);
+  const tool = ALL_TOOLS.find((each) => each === name);
   if (tool !== undefined) return tool;
-  const near = nearest(name, TOOL_NAMES);
-  throw usage(`there is no tool \`${name}\`; there are: ${TOOL_NAMES.join(", ")}`, {
+  const near = nearest(name, ALL_TOOLS);
+  throw usage(`there is no tool \`${name}\`; there are: ${ALL_TOOLS.join(", ")}`, {
     hint: near === undefined ? "see `pawl tool --help`" : `did you mean ${near}?`,
   });
 }

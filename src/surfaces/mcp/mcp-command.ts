@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { messageOf } from "../../errors.js";
 import { callTool } from "../../orchestrator/tools/call-tool.js";
-import { toolDefinitions, TOOL_NAMES } from "../../orchestrator/tools/definitions.js";
+import { ALL_TOOLS, toolDefinitions } from "../../orchestrator/tools/definitions.js";
 import { findSystemFile, packageRoot, packageVersion } from "../../system/locate.js";
 import { findWorkspace } from "../../workspace/workspace.js";
 import type { Invocation, Report } from "../cli/invocation.js";
@@ -31,17 +31,17 @@ function servedBy(call: Invocation): Served {
     version: packageVersion(),
     instructions:
       "Call get_task for your goal, do exactly that, report it with submit_work. Tests run only through submit_work.",
-    tools: toolDefinitions(root),
+    tools: toolDefinitions(root, { forTask: call.text("task") !== undefined }),
     prompt: {
       name: PERSONA,
       description: "Who you are when you work with these tools: one step at a time, one attempt, then report.",
       text: persona === undefined ? "Call get_task." : readFileSync(persona.path, "utf8"),
     },
     call: async (name, input) => {
-      const tool = TOOL_NAMES.find((each) => each === name);
+      const tool = ALL_TOOLS.find((each) => each === name);
       if (tool === undefined)
         return {
-          text: `there is no tool ${name}; there are: ${TOOL_NAMES.join(", ")}\n\nNext: call get_task`,
+          text: `there is no tool ${name}; there are: ${ALL_TOOLS.join(", ")}\n\nNext: call get_task`,
           isError: true,
         };
       try {

@@ -141,6 +141,14 @@ describe("an agent in a host", () => {
     expect(existsSync(join(dir, "looked"))).toBe(false);
   });
 
+  it.runIf(process.platform === "linux")("whose prompt is too long for an argument is told what to do", async () => {
+    const session = await openSession(["echo", "{prompt}"], { run: { prompt: "x".repeat(200_000) } });
+    expect(session.begun).toEqual({
+      kind: "failed",
+      why: "the agent's program echo could not be started: its prompt of 200000 bytes is too long for an argument; leave {prompt} out of its command, and use {prompt_file}",
+    });
+  });
+
   it("that is a rehearsal is no process of its own", async () => {
     const order = makeOrder(null, { spec: { terminal: false } });
     const script = join(order.run.taskDir, "rehearsal", "working", "1");
