@@ -15,7 +15,7 @@ import { resolve } from "node:path";
 import { advance, advanceToEnd, type AutoResult } from "./orchestrator/advance.js";
 import { openContext, type Engine } from "./orchestrator/context.js";
 import { answer, override, redo, resume } from "./orchestrator/human.js";
-import { newTask, type NewTask } from "./orchestrator/new-task.js";
+import { newTask, type MadeTask, type NewTask } from "./orchestrator/new-task.js";
 import { runPhase, type PhaseRun } from "./orchestrator/run-phase.js";
 import { checkSpec, type CheckedWorkflow } from "./orchestrator/spec.js";
 import { historyOf, statusOf, type Status } from "./orchestrator/status.js";
@@ -31,7 +31,7 @@ import { findWorkspace } from "./workspace/workspace.js";
 
 export { PawlError, exitCode, type ErrorKind, type Finding } from "./errors.js";
 export type { AutoResult } from "./orchestrator/advance.js";
-export type { NewTask } from "./orchestrator/new-task.js";
+export type { MadeTask, NewTask } from "./orchestrator/new-task.js";
 export type { CheckedWorkflow } from "./orchestrator/spec.js";
 export type { BoardRow } from "./orchestrator/tending/board.js";
 export type { Update } from "./orchestrator/update.js";
@@ -61,7 +61,7 @@ export interface PawlOptions {
 
 /** The use cases on one workspace. A task is named by its id. */
 export interface Pawl {
-  newTask(request: NewTask): Promise<{ id: string; dir: string; phase: string; workflow: string }>;
+  newTask(request: NewTask): Promise<MadeTask>;
   tasks(): Promise<TaskSummary[]>;
   /** What `advance` would do, and why; changes nothing. */
   suggestNextFromState(task: string): Promise<Suggestion>;

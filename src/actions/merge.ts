@@ -14,7 +14,7 @@ import { putAway } from "./put-away.js";
 import { branchHead, openRepository, type Repository } from "./repository.js";
 import { inTurn } from "./repository-lock.js";
 import { readyWorktree, writeTree } from "./snapshot.js";
-import type { Action, ActionContext, ActionResult, TaskSettings } from "./types.js";
+import type { Action, ActionContext, ActionResult } from "./types.js";
 
 export const merge: Action = { name: "merge", about: ABOUT.merge, outside: true, run };
 
@@ -52,18 +52,18 @@ async function mergeOnce(
     if (!isIn || judged === null) await refuseDifferentWorktree(repository, context, head, judged);
     if (isIn) return alreadyIn(repository, base, head, judged);
     const merged = await mergeTrees(repository, base.head, head);
-    if (merged.kind === "conflict") throw conflict(settings.branch, base.name, merged.files);
+    if (merged.kind === "conflict") throw conflict(context, base.name, merged.files);
     const message = taskMessage(`Merge ${settings.title || settings.id}`, settings);
     const content = { tree: merged.tree, parents: [base.head, head], message };
     const commit = await commitTree(repository.git, content, repository.env);
     const record: MergeRecord = { commit, base: base.name, before: base.head };
-    if (await moveBaseBranch(repository, { ...record, what: "merge", again: AGAIN })) {
+    if (await moveBaseBranch(repository, { ...record, what: "merge", again: context.again })) {
       return { merged: record, note: `Merged ${settings.branch} into ${base.name} as ${commit}.` };
     }
     context.progress(`${base.name} was moved meanwhile; merging again\n`);
   }
   throw refused(`the base branch was moved by somebody else ${ATTEMPTS} times while it was being merged into`, {
-    hint: AGAIN,
+    hint: context.again,
   });
 }
 
@@ -88,7 +88,7 @@ async function alreadyIn(
 }
 
 /** What was reviewed and tested; null when a human waived it. Anything else opens nothing. */
-function judgedChange({ artifacts }: ActionContext): AcceptedChange | null {
+function judgedChange({ artifacts, back }: ActionContext): AcceptedChange | null {
   const status = artifacts["change"];
   if (status?.condition === "waived") return null;
   const change = acceptedChange(artifacts);
@@ -96,7 +96,7 @@ function judgedChange({ artifacts }: ActionContext): AcceptedChange | null {
     throw refused(
       `the change to merge is ${status?.condition ?? "missing"}, expected one that was reviewed and tested`,
       {
-        hint: 'pawl redo codegen --reason "…"',
+        hint: back,
         findings: status?.findings ?? [],
       },
     );
@@ -114,14 +114,14 @@ function testedTree({ artifacts }: ActionContext): string | null {
 /** Whatever was waived: tests speak for what they ran on and for nothing else. */
 async function refuseUntested(
   repository: Repository,
-  { settings }: ActionContext,
+  context: ActionContext,
   head: string,
   { judged, tested }: { judged: AcceptedChange | null; tested: string | null },
 ): Promise<void> {
   const tree = await treeOf(repository.git, head);
   if (tested === null || tested === tree) return;
   throw refused(`what was tested (${tested}) is not what would be merged (${tree}, of the commit ${head})`, {
-    hint: judged === null ? commitThere(settings) : 'pawl redo test --reason "…"',
+    hint: judged === null ? commitThere(context) : context.back,
     data: { tested, tree, head },
   });
 }
@@ -135,7 +135,7 @@ async function headToMerge(
   const head = await branchHead(repository, settings.branch);
   if (judged === null) {
     if (head !== null) return head;
-    throw refused(`there is no branch ${settings.branch} to merge`, { hint: 'pawl redo codegen --reason "…"' });
+    throw refused(`there is no branch ${settings.branch} to merge`, { hint: context.back });
   }
   if (head === null) {
     // Gone after a merge that was not recorded; then the base branch has it.
@@ -150,7 +150,7 @@ async function headToMerge(
   throw refused(
     `the branch ${settings.branch} is not what was reviewed and tested: expected ${judged.head}, found ${head}`,
     {
-      hint: 'pawl redo codegen --reason "…"',
+      hint: context.back,
       data: { expected: { head: judged.head, tree: judged.tree }, found: { head, tree } },
     },
   );
@@ -159,10 +159,11 @@ async function headToMerge(
 /** Nothing in the worktree is silently left out of the merge. */
 async function refuseDifferentWorktree(
   repository: Repository,
-  { settings, signal }: ActionContext,
+  context: ActionContext,
   head: string,
   judged: AcceptedChange | null,
 ): Promise<void> {
+  const { settings, signal } = context;
   const worktree = await readyWorktree(repository, settings, signal);
   if ("message" in worktree) {
     // Without its worktree, the branch alone is what was judged.
@@ -177,23 +178,21 @@ async function refuseDifferentWorktree(
   throw refused(
     `the worktree ${settings.worktree} ${what}: expected tree ${expected}, found ${tree}; they differ in ${list(files)}`,
     {
-      hint: judged === null ? commitThere(settings) : 'pawl redo codegen --reason "…"',
+      hint: judged === null ? commitThere(context) : context.back,
       data: { files },
     },
   );
 }
 
-function commitThere({ worktree }: TaskSettings): string {
-  return (
-    `commit what is to be merged (\`git -C ${worktree} add -A && git -C ${worktree} commit\`), then ${AGAIN}; ` +
-    'or `pawl redo codegen --reason "…"`'
-  );
+function commitThere({ settings: { worktree }, again, back }: ActionContext): string {
+  const commit = `commit what is to be merged (\`git -C ${worktree} add -A && git -C ${worktree} commit\`)`;
+  return `${commit}, then ${again}; or \`${back}\``;
 }
 
-function conflict(branch: string, base: string, files: string[]): Error {
-  return refused(`${branch} conflicts with ${base} in ${files.join(", ")}; nothing was merged`, {
+function conflict({ settings, back }: ActionContext, base: string, files: string[]): Error {
+  return refused(`${settings.branch} conflicts with ${base} in ${files.join(", ")}; nothing was merged`, {
     hint:
-      `\`pawl redo codegen --reason "conflicts with ${base}"\`, then \`git merge ${base}\` in the task's worktree ` +
+      `\`${back.replace("…", () => `conflicts with ${base}`)}\`, then \`git merge ${base}\` in the task's worktree ` +
       "and resolve the conflicts there",
     findings: files.map((file) => ({ message: `conflicts with ${base}`, file })),
     data: { conflicts: files },
@@ -201,4 +200,3 @@ function conflict(branch: string, base: string, files: string[]): Error {
 }
 
 const ATTEMPTS = 5;
-const AGAIN = "`pawl answer accepted` again";

@@ -44,6 +44,9 @@ export interface ActionContext {
   fields: Readonly<Record<string, unknown>>;
   /** The counters at the moment of the decision. */
   counters: Readonly<Record<string, number>>;
+  /** What a human types to have the change made again, and to have this done again. */
+  back: string;
+  again: string;
   now: () => Date;
   progress: (text: string) => void;
   signal?: AbortSignal;

@@ -1,6 +1,6 @@
 /** `next`: one step of a task. Its phase is completed, the way that the evidence opens is taken, and there it stands. */
 import { halted, interrupted, invalid, refused } from "../errors.js";
-import type { OpenTask } from "../task/store.js";
+import { loadTask, type OpenTask } from "../task/store.js";
 import { waysOut } from "../workflow/decide.js";
 import { worksByItself } from "../workflow/exits.js";
 import type { Refusal } from "../workflow/types.js";
@@ -77,6 +77,7 @@ export async function advanceToEnd(context: TaskContext, options: AutoOptions): 
   const steps: Step[] = [];
   // Looking costs as much as deciding: it is done only where the task may have come to a stand.
   let mayStop = true;
+  let at = phaseNow(context);
   for (let count = 0; count < options.maxSteps;) {
     if (context.signal?.aborted === true) {
       throw interrupted(`interrupted; ${context.id} can go on from there`, { hint: `pawl next ${context.id}` });
@@ -89,10 +90,18 @@ export async function advanceToEnd(context: TaskContext, options: AutoOptions): 
     try {
       const step = await advance(context);
       steps.push(step);
+      at = step.to;
       options.onStep?.(step);
       const { kind } = phaseOf(context.workflow, step.to).who;
       mayStop = step.waiting !== null || kind === "human" || kind === "nobody" || step.to === options.until;
     } catch (error) {
+      // An agent that works by itself may have led the task on, in the moment before this step was tried.
+      const now = phaseNow(context);
+      if (now !== at) {
+        at = now;
+        mayStop = true;
+        continue;
+      }
       // The table allows another attempt, or it would have the task wait.
       if (!isFailedAttempt(error)) throw error;
       options.onRetry?.(error as Error);
@@ -101,6 +110,10 @@ export async function advanceToEnd(context: TaskContext, options: AutoOptions): 
   }
   const { currentPhase } = await suggest(context);
   return { steps, phase: currentPhase, stopped: "max-steps", reason: `${options.maxSteps} steps were made` };
+}
+
+function phaseNow({ dir, workflow }: TaskContext): string {
+  return loadTask(dir, workflow).state.phase;
 }
 
 /** Why the task goes no further by itself; null when it does. */

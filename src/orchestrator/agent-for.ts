@@ -82,7 +82,8 @@ export async function promptFor(
   attempt: number,
 ): Promise<string> {
   const { limits } = await context.config();
-  const counts = { counters: state.counters, limits: { ...context.workflow.limits, ...limits } };
+  const visits = Object.fromEntries(Object.entries(state.actors).map(([name, actor]) => [name, actor.visits]));
+  const counts = { counters: state.counters, limits: { ...context.workflow.limits, ...limits }, visits };
   const role = phase.who.kind === "agent" ? phase.who.role : "";
   const name = promptName(context.workflow, phase.name, counts) ?? role;
   return fillRole(context, name, await promptSlots(context, state, phase, attempt));
@@ -248,14 +249,19 @@ export async function noAgent(context: TaskContext, look: Look): Promise<Error> 
     return status === undefined || status.condition === "ok" ? [] : status.findings;
   });
   const paths = Object.values(agentArtifacts(context, phase));
+  const sections = context.workflow.artifacts.filter(
+    ({ name, section }) => phase.leaves.includes(name) && section !== undefined,
+  );
   const byHand =
-    paths.length === 0
-      ? `make the change in the task's worktree ${worktreeDirectory(context.workspace, context.id)} yourself`
-      : `leave ${paths.join(" and ")} yourself`;
+    sections.length > 0
+      ? `write ${sections.map(({ section = "" }) => `\`## ${section}\``).join(" and ")} to the end of ${paths[0] ?? ""} yourself`
+      : paths.length === 0
+        ? `make the change in the task's worktree ${worktreeDirectory(context.workspace, context.id)} yourself`
+        : `leave ${paths.join(" and ")} yourself`;
   const who = use === "human" ? `a human does the role ${role}` : `no agent is set for the role ${role}`;
   const message = `${phase.name} stays where it is: ${findings[0]?.message ?? "its work is not done"}, and ${who}`;
   if (use === "human") {
-    const form = paths.length === 0 ? "" : `fill in the form: pawl form ${context.id}; or `;
+    const form = paths.length === 0 || sections.length > 0 ? "" : `fill in the form: pawl form ${context.id}; or `;
     return halted(message, { findings, hint: `${form}${byHand}, then pawl next ${context.id}` });
   }
   return refused(message, {

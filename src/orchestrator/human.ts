@@ -168,7 +168,7 @@ function requireAnswer(
 }
 
 function payloadOf(context: TaskContext, { choice, note, to }: AnswerRequest): EventPayload {
-  const given = Object.entries({ choice, note, to }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({ choice, note: note?.trim(), to }).filter(([, value]) => value !== undefined);
   return masked(context, Object.fromEntries(given));
 }
 

@@ -12,6 +12,7 @@ import { allLeft } from "../workflow/leaves.js";
 import type { Artifact, ArtifactStatus, Evidence } from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { unmetDependencies } from "./dependencies.js";
+import { wayBack } from "./way-back.js";
 import { foreignHand } from "./foreign-hand.js";
 
 export interface Look {
@@ -103,13 +104,13 @@ async function checkSource(
   const maker = await makers.get(artifact.madeBy.action)?.load();
   if (maker?.check === undefined) return null;
   const finding = await maker.check(await makerContext(context, state, known), data);
-  return finding === null ? null : { hint: wayBack(context, artifact), ...finding };
+  return finding === null ? null : { hint: madeAnew(context, state.phase, artifact), ...finding };
 }
 
-/** To where what does not hold any more is made anew. */
-function wayBack({ workflow, id }: TaskContext, { name }: Artifact): string {
+/** How what does not hold any more is made anew. */
+function madeAnew({ workflow, id }: TaskContext, from: string, { name }: Artifact): string {
   const phase = workflow.phases.find(({ leaves }) => leaves.includes(name))?.name ?? workflow.initial;
-  return workflow.human.redo ? `pawl redo ${phase} --reason "…"` : `see \`pawl why ${id}\``;
+  return wayBack(workflow, from, phase, id);
 }
 
 /** Left by a run of its own phase, said to be a person's, or accepted before. */

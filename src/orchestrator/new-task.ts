@@ -13,6 +13,15 @@ import { gitTop } from "../workspace/settings.js";
 import { rememberTask, taskDirectory } from "../workspace/workspace.js";
 import { openContext, record, requireTaskWorkflow, type Engine, type TaskContext } from "./context.js";
 
+export interface MadeTask {
+  id: string;
+  dir: string;
+  phase: string;
+  workflow: string;
+  /** The file that says what is wanted. */
+  brief: string;
+}
+
 export interface NewTask {
   title?: string;
   id?: string;
@@ -22,10 +31,7 @@ export interface NewTask {
   from?: string;
 }
 
-export async function newTask(
-  engine: Engine,
-  request: NewTask,
-): Promise<{ id: string; dir: string; phase: string; workflow: string }> {
+export async function newTask(engine: Engine, request: NewTask): Promise<MadeTask> {
   const file = describe(engine, request);
   if (file.title === "") throw usage("a task needs a title", { hint: 'pawl new "Mend the login form"' });
   const id = request.id === undefined ? freeId(engine, slug(file.title)) : requireTaskId(request.id);
@@ -44,19 +50,22 @@ export async function newTask(
   try {
     await writeFileDurably(join(dir, TASK_FILE), formatTaskFile(file));
     const context = await openContext(engine, id);
-    placeFace(context, file);
+    await placeFace(context, file);
     await begin(context, file.title);
     rememberTask(engine.workspace, id);
     record(context, { kind: "command", text: `new task: ${file.title}` });
-    return { id, dir, phase: context.workflow.initial, workflow: context.workflow.name };
+    const { name, initial, state } = context.workflow;
+    const brief = hasFace(context.workflow) ? state.file : TASK_FILE;
+    return { id, dir, phase: initial, workflow: name, brief };
   } catch (error) {
     rmSync(dir, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** The file in which people and agents write to each other begins with what is wanted. */
-function placeFace({ workflow, workspace, dir }: TaskContext, { title, brief }: TaskFile): void {
+/** The file in which people and agents write to each other begins with what is wanted, which then stands there alone. */
+async function placeFace({ workflow, workspace, dir }: TaskContext, file: TaskFile): Promise<void> {
+  const { title, brief } = file;
   const template = hasFace(workflow) ? findSystemFile("templates", workflow.state.file, workspace.root) : undefined;
   if (template === undefined) return;
   const text = fillPrompt(
@@ -65,6 +74,8 @@ function placeFace({ workflow, workspace, dir }: TaskContext, { title, brief }: 
     template.path,
   );
   writeFileSync(join(dir, workflow.state.file), text, { flag: "wx" });
+  const elsewhere = `What is wanted stands in ${workflow.state.file}.`;
+  await writeFileDurably(join(dir, TASK_FILE), formatTaskFile({ ...file, brief: elsewhere }));
 }
 
 function withoutTitle(brief: string, title: string): string {

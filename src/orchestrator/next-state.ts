@@ -1,6 +1,6 @@
 /** The state that a decision leads to: what it accepts, what its actions change, and the phase that begins. Nothing is written. */
 import type { StatePatch } from "../actions/types.js";
-import { agentMarks, withAgents } from "../task/agent-mark.js";
+import { agentMarks, dueAgent, withAgents } from "../task/agent-mark.js";
 import { inputHashes } from "../task/evidence.js";
 import {
   actorOf,
@@ -114,6 +114,7 @@ export async function enter(
   } else if (leaving) next = { ...next, fields: without(next.fields, "note") }; // It was for the phase that is done now.
   if (byHuman) next = { ...next, fields: withoutStrangers(next.fields, decision.to) };
   if (isNewRun) next = { ...next, counters: {}, fields: without(without(next.fields, "question"), "conflict") };
+  next = { ...next, fields: dueHere(context, next.fields, decision.to) };
   if (!leaving) return next;
   if (next.waiting !== null && decision.to !== decision.from) next = { ...next, waiting: null };
   const actor = actorOf(next, decision.to);
@@ -132,6 +133,12 @@ export async function enter(
   };
   const leaves = allLeft(phaseOf(context.workflow, decision.to));
   return bindInputs(context, await putAway(context, next, decision.to, leaves), leaves);
+}
+
+/** An agent is due in the phase that begins, or not at all: a task that went elsewhere meanwhile starts nobody. */
+function dueHere(context: TaskContext, fields: Record<string, unknown>, phase: string): Record<string, unknown> {
+  const isItsPhase = dueAgent(fields) === phase && phaseOf(context.workflow, phase).who.kind === "agent";
+  return isItsPhase ? fields : without(fields, "due");
 }
 
 /** A human's power is no row that could say who is to go: whoever has no part in the phase is. */

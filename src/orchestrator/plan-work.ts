@@ -98,6 +98,8 @@ async function prepareWorktree(context: TaskContext, state: TaskState, phase: Ph
         to: phase.name,
         fields: state.fields,
         counters: state.counters,
+        back: "",
+        again: `\`pawl next ${context.id}\` again`,
         now: context.now,
         progress: context.progress,
       },

@@ -11,6 +11,7 @@ import { notify } from "./notify.js";
 import { changedDocument, phaseOf } from "./suggest.js";
 import { putAway } from "./artifacts.js";
 import type { Step } from "./transition.js";
+import { takeOver } from "./way-back.js";
 
 /** The task of a session. Long work closes it and puts one that is open again in its place. */
 export interface Session {
@@ -71,7 +72,7 @@ export function requireSameDocument(context: TaskContext, look: Look): void {
   const expected = look.state.workflow.hash.slice(0, 12);
   throw invalid(changedDocument(context.workflow), {
     findings: [{ message: "the document changed under a running task", file, expected, found: hash.slice(0, 12) }],
-    hint: `take the new one over with a reason: pawl redo ${look.state.phase} --reason "…" ${context.id}; or put the old one back`,
+    hint: `take the new one over with a reason: ${takeOver(context.workflow, look.state.phase, context.id)}; or put the old one back`,
   });
 }
 

@@ -2,17 +2,28 @@
 import { join } from "node:path";
 import { nearest, usage, type Finding } from "../errors.js";
 import { readPlainFile } from "../task/plain-file.js";
-import type { AgentMark } from "../task/agent-mark.js";
+import { agentMarks, dueAgent, type AgentMark } from "../task/agent-mark.js";
+import { actorOf, type TaskState } from "../task/state.js";
 import { loadTask } from "../task/store.js";
 import { artifactsIn } from "../workflow/blockers.js";
 import { answerChoices } from "../workflow/choices.js";
 import { waysOut } from "../workflow/decide.js";
 import { EXIT, UPDATE, worksByItself } from "../workflow/exits.js";
 import { allLeft } from "../workflow/leaves.js";
-import type { ArtifactStatus, Decision, Evidence, Phase, Refusal, Way, Workflow } from "../workflow/types.js";
+import type {
+  ArtifactStatus,
+  Decision,
+  Evidence,
+  Phase,
+  Refusal,
+  Transition,
+  Way,
+  Workflow,
+} from "../workflow/types.js";
 import type { TaskContext } from "./context.js";
 import { decideStep } from "./decide-next.js";
 import { openAnswers, questionIn, type Question } from "./question.js";
+import { takeOver, wayBack } from "./way-back.js";
 import { lookAt, type Look } from "./look.js";
 
 /**
@@ -82,12 +93,12 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
       ...base,
       action: "none",
       reason: `${phase.name} is the end`,
-      command: `pawl redo <phase> --reason "…" ${id}`,
+      command: workflow.human.redo ? `pawl redo <phase> --reason "…" ${id}` : `pawl history ${id}`,
     };
   }
   if (look.documentChanged) {
     const reason = `${changedDocument(workflow)}; put it back, or take it over with a reason`;
-    return { ...base, action: "mend", reason, command: `pawl redo ${phase.name} --reason "…" ${id}` };
+    return { ...base, action: "mend", reason, command: takeOver(workflow, phase.name, id) };
   }
   if (look.running === "alive" || look.running === "unknown") {
     return {
@@ -107,6 +118,8 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
   }
   const agent = look.agent?.liveness === "gone" ? undefined : look.agent?.mark;
   if (agent?.serves.includes(phase.name) === true) return { ...base, ...whileAtWork(id, workflow, phase, agent) };
+  if (dueAgent(state.fields) === phase.name && agentMarks(state.fields).length > 0)
+    return { ...base, action: "busy", reason: BEFORE_IT, command: `pawl watch ${id}` };
   if (look.running === "gone") {
     const reason = `the pawl that was at work on ${phase.name} ended without finishing; what it left does not count`;
     return { ...base, action: "work", reason, command: `pawl next ${id}` };
@@ -137,13 +150,16 @@ function documentProposal(id: string, workflow: Workflow, look: Look): Proposal 
   }
   const events = eventsOf(workflow, phase.name);
   if (phase.who.kind === "agent" && !events.some((event) => SELF_MOVING.includes(event)))
-    return { ...base, ...humansWord(id, workflow, phase) };
+    return { ...base, ...humansWord(id, workflow, phase, state) };
   if (events.includes("get_task")) {
     const reason = `an agent pulls its work here: ${phase.purpose}`;
     return { ...base, action: "pull", reason, command: "pawl tool get_task" };
   }
-  return { ...base, ...suggestRepair(id, workflow, phase, look, decision) };
+  const repair = suggestRepair(id, workflow, phase, look, decision);
+  return { ...base, ...repair, reason: `${afterFailure(state, id)}${repair.reason}` };
 }
+
+const BEFORE_IT = "its agent is started as soon as the one before has ended";
 
 function whileAtWork(id: string, workflow: Workflow, { name, purpose }: Phase, { role, since }: AgentMark): Ask {
   const reason = `the agent in the role ${role} has been at work since ${since}`;
@@ -154,22 +170,29 @@ function whileAtWork(id: string, workflow: Workflow, { name, purpose }: Phase, {
 
 type Ask = Pick<Proposal, "action" | "reason" | "command">;
 
+/** Whoever looks after a failed attempt wants to know that there was one. */
+function afterFailure(state: TaskState, id: string): string {
+  const { status, lastFailure, attempts } = actorOf(state, state.phase);
+  const why = lastFailure?.split("\n")[0];
+  return status === "failed" && why !== undefined ? `attempt ${attempts} failed: ${why} (pawl log ${id}). ` : "";
+}
+
 /** What leads on from an agent's phase without a human. */
 const SELF_MOVING = ["next", "get_task", EXIT];
 
-function humansWord(
-  id: string,
-  workflow: Workflow,
-  { name, purpose }: Phase,
-): Pick<Proposal, "action" | "reason" | "command"> {
+function humansWord(id: string, workflow: Workflow, { name, purpose }: Phase, state: TaskState): Ask {
   const rows = workflow.transitions.filter(({ from, to, by }) => from === name && to !== name && by.includes("human"));
+  const { cause } = actorOf(state, name);
+  const why = cause === undefined ? "" : ` (from ${cause.from}: ${cause.reason})`;
+  return { action: "human", reason: `${purpose}${why}`, command: humansCommand(id, workflow, name, rows) };
+}
+
+function humansCommand(id: string, workflow: Workflow, phase: string, rows: Transition[]): string {
+  const choices = answerChoices(workflow, phase);
+  if (choices.length > 0) return `pawl answer ${choices.join("|")} --note "…" ${id}`;
+  if (rows.some(({ event }) => event === "resume")) return `pawl resume --note "…" ${id}`;
   const update = rows.find(({ event }) => event === UPDATE)?.to;
-  const command = rows.some(({ event }) => event === "resume")
-    ? `pawl resume --note "…" ${id}`
-    : update === undefined
-      ? `pawl why ${id}`
-      : `pawl task update ${id} --status ${update}`;
-  return { action: "human", reason: `${name}: ${purpose}`, command };
+  return update === undefined ? `pawl why ${id}` : `pawl task update ${id} --status ${update} --reason "…"`;
 }
 
 function eventsOf(workflow: Workflow, phase: string): string[] {
@@ -235,7 +258,7 @@ function brokenGround(id: string, workflow: Workflow, phase: Phase, look: Look):
     action: "redo",
     suggestedNext: owner,
     reason: `${phase.name} rests on evidence that does not hold: ${findings[0]?.message ?? broken}; go back to ${owner}, the last phase that was consistent`,
-    command: `pawl redo ${owner} --reason "…" ${id}`,
+    command: wayBack(workflow, phase.name, owner, id),
     findings,
   };
 }

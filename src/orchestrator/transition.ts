@@ -12,12 +12,13 @@ import type { HistoryEvent } from "../task/history.js";
 import type { TaskState } from "../task/state.js";
 import type { OpenTask } from "../task/store.js";
 import { describeSender } from "../workflow/blockers.js";
-import { CRASHED, EXIT } from "../workflow/exits.js";
+import { CRASHED, EXIT, UPDATE } from "../workflow/exits.js";
 import type { ArtifactStatus, Decision, Event, Evidence } from "../workflow/types.js";
 import { inTaskDirectory, writeArtifact } from "./artifacts.js";
 import { record, type TaskContext } from "./context.js";
 import { accept, applyPatch, enter } from "./next-state.js";
 import { phaseOf } from "./suggest.js";
+import { wayBack } from "./way-back.js";
 
 export interface Step {
   from: string;
@@ -150,6 +151,8 @@ async function runActions(
           "counters",
         ) as Record<string, number>),
       },
+      back: wayBack(context.workflow, decision.from, changingPhase(context), context.id),
+      again: `\`${askedAgain(context, event)}\` again`,
       now: context.now,
       progress: context.progress,
       ...(context.signal === undefined ? {} : { signal: context.signal }),
@@ -157,6 +160,16 @@ async function runActions(
     results.push(await action.run(given, call));
   }
   return results;
+}
+
+/** Where the change comes from. */
+function changingPhase({ workflow }: TaskContext): string {
+  return workflow.phases.find(({ leaves }) => leaves.includes("change"))?.name ?? workflow.initial;
+}
+
+function askedAgain({ id }: TaskContext, { name, payload }: Event): string {
+  if (name === "answer") return `pawl answer ${payload.choice ?? "<choice>"}`;
+  return name === UPDATE ? `pawl task update ${id} --status ${String(payload["status"])}` : `pawl ${name} ${id}`;
 }
 
 function acceptedHashes(decision: Decision, evidence: Evidence): Record<string, string> {

@@ -60,10 +60,16 @@ function otherwise({ id }: TaskContext, { by }: Event, rows: Transition[]): stri
   return ways.length === 0 ? `see \`pawl why ${id}\`` : `one of: ${ways.map((to) => `--status ${to}`).join(", ")}`;
 }
 
+/** What was judged is another by now: no new words about it help before it has been described anew. */
+function judgedAnew({ id }: TaskContext, section: string): string {
+  return `have what is judged described anew: pawl next ${id}; then add a \`## ${section}\` about that, and ask again`;
+}
+
 /** The section that is missing, as it has to be written. */
 function howTo(context: TaskContext, blocker: Blocker | undefined): string | undefined {
   const artifact = context.workflow.artifacts.find(({ name }) => name === blocker?.artifact);
   if (artifact?.section === undefined || artifact.madeBy.kind !== "agent") return undefined;
+  if (blocker?.kind === "stale" && artifact.judges.length > 0) return judgedAnew(context, artifact.section);
   const file = join(context.dir, artifact.file);
   const template = findSystemFile("templates", `${artifact.name}.md`, context.workspace.root);
   const text = template === undefined || !existsSync(template.path) ? "" : readFileSync(template.path, "utf8").trim();

@@ -35,7 +35,9 @@ export function hasContent(section: string): boolean {
       .map((line) => line.replace(/^[\s>*+-]*(\[[ xX]?\]\s*)?/, "").trim())
       // `DONE:` alone is what the template said; what stands after it counts.
       .map((line) => line.replace(/^\*{0,2}[A-Z]{3,}\*{0,2}:\*{0,2}\s*/, ""))
-      .some((line) => line !== "" && !/^(\{[^}]*\}|<[^>]*>|\[[^\]]*\]|…|\.\.\.|TODO:?|TBD:?)$/i.test(line))
+      .some(
+        (line) => line !== "" && !/^(`{3,}.*|~{3,}.*|\{[^}]*\}|<[^>]*>|\[[^\]]*\]|…|\.\.\.|TODO:?|TBD:?)$/i.test(line),
+      )
   );
 }
 

@@ -13,6 +13,8 @@ const context: ActionContext = {
   to: "planning",
   fields: {},
   counters: { debugging: 2 },
+  back: `pawl redo codegen --reason "…"`,
+  again: "`pawl answer accepted` again",
   now: () => new Date(0),
   progress: () => undefined,
 };

@@ -71,6 +71,8 @@ export function makeStory(options: { repo?: TestRepository; settings?: Partial<T
       to: "done",
       fields: story.fields,
       counters: {},
+      back: `pawl redo codegen --reason "…"`,
+      again: "`pawl answer accepted` again",
       now: () => new Date("2026-05-06T07:08:09Z"),
       progress: () => undefined,
       ...more,

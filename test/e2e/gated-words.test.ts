@@ -18,7 +18,7 @@ describe("a worker", () => {
     expect(answer).toMatchObject({ code: 1 });
     expect(answer?.text).toContain("working → agent-review is refused: `## Handoff` in TASK.md is missing");
     expect(answer?.text).toContain(`add this to the end of ${gated.t1.dir}/TASK.md`);
-    expect(answer?.text).toContain("DONE: what you completed");
+    expect(answer?.text).toContain("DONE: <what you completed>");
     expect(gated.status()).toBe("working");
   });
 

@@ -55,6 +55,6 @@ describe("prompts", () => {
     ["reviewing", 1, undefined],
   ])("in %s, round %i", (phase, round, prompt) => {
     const counters = round === 0 ? {} : { review_round: round };
-    expect(promptName(workflow, phase, { counters, limits: workflow.limits })).toBe(prompt);
+    expect(promptName(workflow, phase, { counters, limits: workflow.limits, visits: {} })).toBe(prompt);
   });
 });

@@ -41,7 +41,9 @@ export async function endOf(context: TaskContext, task: OpenTask, mark: AgentMar
     return null;
   }
   const reason = reasonOf(due, unfit);
-  if (unfit.length > 0) base = withActor(base, phase.name, { status: "failed", lastFailure: reason });
+  const how = readEnd(context, mark)?.summary;
+  const lastFailure = how === undefined ? reason : `${reason} (${how})`;
+  if (unfit.length > 0) base = withActor(base, phase.name, { status: "failed", lastFailure });
   const event: Event = { name: EXIT, by: { kind: "pawl" }, payload: { left: unfit.length === 0, reason } };
   const decision = decide(context.workflow, look.evidence, event);
   if (decision.kind === "refusal") return letGo(context, task, mark, base);

@@ -7,7 +7,7 @@ import { messageOf } from "../../errors.js";
 import { actorOf, type TaskState } from "../../task/state.js";
 import { loadTask } from "../../task/store.js";
 import { countersOf } from "../../workflow/counters.js";
-import { listTaskIds } from "../../workspace/workspace.js";
+import { listTaskIds, resolveTask } from "../../workspace/workspace.js";
 import { openContext, type Engine, type TaskContext } from "../context.js";
 import { phaseOf } from "../suggest.js";
 import { agentView, type AgentView } from "./agent-view.js";
@@ -40,7 +40,7 @@ export async function board(
   named: string | undefined,
   counted: Counted = new Map(),
 ): Promise<BoardRow[]> {
-  const ids = named === undefined ? listTaskIds(engine.workspace) : [named];
+  const ids = named === undefined ? listTaskIds(engine.workspace) : [resolveTask(engine.workspace, named)];
   const rows: BoardRow[] = [];
   for (const id of ids) {
     if (engine.signal?.aborted === true) break;

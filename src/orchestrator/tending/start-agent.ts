@@ -26,10 +26,7 @@ import { ensureWorktree, lastAccepted } from "../plan-work.js";
 import { phaseOf } from "../suggest.js";
 import { ruleHashes } from "../watch.js";
 
-/**
- * `started`: it is at work. `nobody`: the role is a human's, or nobody is set for it. `failed`: its program could not be
- * started; it is on record as an agent that has ended.
- */
+/** `started`: it is at work. `nobody`: the role is a human's, or nobody is set for it. `failed`: its program cannot be started. */
 export type Start =
   { kind: "started"; role: string } | { kind: "nobody"; why: string } | { kind: "failed"; why: string };
 
@@ -128,8 +125,7 @@ async function begin(
   }
   const begun = await host.begin(orderFor(context, spec, run, mark));
   if (begun.kind === "failed") {
-    // It has begun and ended, as far as the table is concerned: what follows is for the next look.
-    await recordSpawn(task, { ...mark, agent: mark.host }, begun.why);
+    await recordFailure(task, mark, begun.why);
     return { kind: "failed", why: begun.why };
   }
   // A rehearsal is played by its host.
@@ -149,14 +145,26 @@ async function recordStart(task: OpenTask, described: TaskState, mark: AgentMark
   await task.commit(state, { type: "agent.starting", by: "pawl", from: phase, to: phase, data });
 }
 
-async function recordSpawn(task: OpenTask, mark: AgentMark, problem?: string): Promise<void> {
+/** Nobody has begun, so that nobody has crashed: it is the settings that have to be mended. */
+async function recordFailure(task: OpenTask, mark: AgentMark, why: string): Promise<void> {
+  const { state } = task;
+  const marks = agentMarks(state.fields).filter(({ token }) => token !== mark.token);
+  const base = withActor(state, mark.phase, { status: "idle" });
+  const place = { from: mark.phase, to: mark.phase, reason: why };
+  const data = { run: mark.number, role: mark.role };
+  const next = { ...base, fields: withAgents(base.fields, marks) };
+  await task.commit(next, { type: "agent.unstarted", by: "pawl", ...place, data });
+}
+
+async function recordSpawn(task: OpenTask, mark: AgentMark): Promise<void> {
   const { state } = task;
   const marks = agentMarks(state.fields).map((each) => (each.token === mark.token ? mark : each));
   const { phase, number, role, host, agent, terminal } = mark;
   const data = { run: number, role, terminal, host, ...(agent === undefined ? {} : { agent }) };
-  const type = problem === undefined ? "agent.spawned" : "agent.unstarted";
-  const place = { from: phase, to: phase, ...(problem === undefined ? {} : { reason: problem }) };
-  await task.commit({ ...state, fields: withAgents(state.fields, marks) }, { type, by: "pawl", ...place, data });
+  await task.commit(
+    { ...state, fields: withAgents(state.fields, marks) },
+    { type: "agent.spawned", by: "pawl", from: phase, to: phase, data },
+  );
 }
 
 /** When its agent has ended, the host has somebody look at the task: what follows need not wait for a monitor. */

@@ -15,6 +15,7 @@ import { record, type TaskContext } from "../context.js";
 import { lookAt } from "../look.js";
 import { notify } from "../notify.js";
 import { isAgent } from "../sender.js";
+import { phaseOf } from "../suggest.js";
 import { carryOut, type Step } from "../transition.js";
 import { endOf } from "./agent-end.js";
 import { tellDismissed } from "./dismissal.js";
@@ -63,8 +64,9 @@ function isGone({ host }: AgentMark): boolean {
  * One after the other: who comes next begins when the one before has ended, so that nobody changes what is being judged. An
  * agent starts nobody: its environment lacks what was kept from it, and its own end is what the next one waits for.
  */
-function mayStart(context: TaskContext, { fields, waiting }: TaskState): boolean {
-  return dueAgent(fields) !== null && waiting === null && agentMarks(fields).length === 0 && !isAgent(context);
+function mayStart(context: TaskContext, { phase, fields, waiting }: TaskState): boolean {
+  const isDue = dueAgent(fields) === phase && phaseOf(context.workflow, phase).who.kind === "agent";
+  return isDue && waiting === null && agentMarks(fields).length === 0 && !isAgent(context);
 }
 
 function isCrashOpen(workflow: Workflow, { phase, lastEvent, fields }: TaskState): boolean {
@@ -84,7 +86,8 @@ async function startDue(context: TaskContext, task: OpenTask, phase: string): Pr
   try {
     const start = await startAgent(context, task, phase);
     if (start.kind === "nobody") context.progress(`${start.why}\n`);
-    if (start.kind === "failed") context.progress(`the agent of ${phase} was not started: ${start.why}\n`);
+    if (start.kind === "failed")
+      await waitBecause(context, task, `the agent of ${phase} cannot be started: ${start.why}`);
   } catch (error) {
     if (!(error instanceof PawlError) || error.kind === "interrupted") throw error;
     const hint = error.hint === undefined ? "" : ` (${error.hint})`;

@@ -15,6 +15,9 @@ const LOOK_MS = 150;
 
 export async function waitForStep(context: TaskContext, { phase, since }: Awaited): Promise<Step> {
   const { signal, id } = context;
+  context.progress(
+    `waiting for the agent of ${phase} (pawl attach ${id}, pawl log --follow ${id}; Ctrl-C leaves it at work)\n`,
+  );
   for (;;) {
     if (signal?.aborted === true)
       throw interrupted(`no longer waiting for ${phase} of ${id}; its agent goes on`, { hint: `pawl attach ${id}` });

@@ -22,7 +22,7 @@ export async function newCommand(call: Invocation): Promise<Report> {
   return {
     json: created,
     text: () =>
-      `${call.style.green("new:")} ${call.style.bold(created.id)} (${created.workflow}), in ${created.phase}\n  ${created.dir}/task.md says what is wanted\n  ${call.style.cyan("next:")} pawl next ${created.id}`,
+      `${call.style.green("new:")} ${call.style.bold(created.id)} (${created.workflow}), in ${created.phase}\n  ${created.dir}/${created.brief} says what is wanted\n  ${call.style.cyan("next:")} pawl next ${created.id}`,
   };
 }
 

@@ -26,7 +26,7 @@ export async function nextCommand(call: Invocation): Promise<Report> {
   return {
     json: { ...stepJson(step), suggestion },
     text: () => `${formatStep(step, call.style)}\n${formatSuggestion(suggestion, call.style)}`,
-    exitCode: stepCode(step),
+    exitCode: suggestion.waiting === null ? stepCode(step) : HUMAN_NEEDED,
   };
 }
 
