@@ -27,8 +27,10 @@ const PATIENCE_MS = 5 * 60_000;
 
 /** Null where the repository is somewhere else, or nobody can speak to GitHub. */
 export async function githubOf(repository: Repository, settings: TaskSettings): Promise<GitHub | null> {
-  const url = line(await repository.git(["remote", "get-url", REMOTE], { allow: [2, 128] }));
-  if (!/(^|[/@.])github\.com[:/]/i.test(url)) return null;
+  // As it is written down, and as git understands it: either may be somebody's shorthand.
+  const written = await repository.git(["config", "--get", `remote.${REMOTE}.url`], { allow: [1] });
+  const meant = await repository.git(["remote", "get-url", REMOTE], { allow: [2, 128] });
+  if (![written, meant].some((url) => /(^|[/@.])github\.com[:/]/i.test(line(url)))) return null;
   const version = await gh(repository, settings, ["--version"]);
   return version.outcome === "exited" && version.exitCode === 0 ? new Program(repository, settings) : null;
 }
