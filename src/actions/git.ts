@@ -180,6 +180,9 @@ const CONFIG = [
   "color.ui=false",
 ].flatMap((setting) => ["-c", setting]);
 
+/** A token that fits no run. */
+const NOBODY = "git";
+
 function gitEnvironment(env: Record<string, string>): Record<string, string> {
   return {
     ...withoutGitLocation(env),
@@ -190,6 +193,8 @@ function gitEnvironment(env: Record<string, string>): Record<string, string> {
     GIT_OPTIONAL_LOCKS: "0",
     GIT_EDITOR: ":",
     GIT_PAGER: "cat",
+    // What a repository has git run, a filter for instance, may be an agent's: it is no human who could answer.
+    PAWL_TOKEN: env["PAWL_TOKEN"] ?? NOBODY,
   };
 }
 

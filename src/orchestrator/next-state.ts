@@ -114,6 +114,10 @@ export async function enter(
   } else if (leaving) next = { ...next, fields: without(next.fields, "note") }; // It was for the phase that is done now.
   if (byHuman) next = { ...next, fields: withoutStrangers(next.fields, decision.to) };
   if (isNewRun) next = { ...next, counters: {}, fields: without(without(next.fields, "question"), "conflict") };
+  // A human who stepped in, or is asked now, sees the rules as they are.
+  const isSeen = event.by.kind === "human" && (byHuman || event.name === "resume");
+  if (isSeen || phaseOf(context.workflow, decision.to).who.kind !== "agent")
+    next = { ...next, fields: without(next.fields, "rules") };
   next = { ...next, fields: dueHere(context, next.fields, decision.to) };
   if (!leaving) return next;
   if (next.waiting !== null && decision.to !== decision.from) next = { ...next, waiting: null };

@@ -1,5 +1,6 @@
 /** `run <phase>`: the work of a phase, without the step that follows it. */
 import { failed, refused } from "../errors.js";
+import { agentMarks } from "../task/agent-mark.js";
 import { runsByItself } from "../workflow/exits.js";
 import { enterNext } from "./advance.js";
 import { noAgent } from "./agent-for.js";
@@ -37,6 +38,11 @@ export function runPhase(context: TaskContext, name: string): Promise<PhaseRun> 
 
 async function startByItself(context: TaskContext, { task }: Session, look: Look): Promise<PhaseRun> {
   const { phase } = look.state;
+  const [leaving] = agentMarks(look.state.fields);
+  if (look.agent === null && leaving !== undefined)
+    throw refused(`the agent in the role ${leaving.role} has not ended yet, which was dismissed`, {
+      hint: `wait for that: pawl watch ${context.id}`,
+    });
   if (look.agent !== null)
     throw refused(`the agent in the role ${look.agent.mark.role} is at work on ${context.id} already`, {
       hint: `pawl attach ${context.id}`,

@@ -1,7 +1,8 @@
 /** Who speaks: an agent is known by the token that its run was given; whoever has none is the human at the keyboard. */
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { ancestorWith } from "../process/ancestors.js";
+import { ancestorsWith } from "../process/ancestors.js";
 import { agentMarks } from "../task/agent-mark.js";
 import type { TaskState } from "../task/state.js";
 import type { Sender } from "../workflow/types.js";
@@ -27,9 +28,19 @@ export function isAgent(context: TaskContext): boolean {
 /** An agent that drops the token from its environment is still the child of a process that was given one, in this workspace. */
 function tokenOf({ workspace: { env, root } }: TaskContext): string | undefined {
   if (env["PAWL_TOKEN"] !== undefined) return env["PAWL_TOKEN"];
-  above ??= ancestorWith("PAWL_TOKEN") ?? {};
-  return dirname(dirname(above["PAWL_TASK_DIR"] ?? "")) === root ? above["PAWL_TOKEN"] : undefined;
+  above ??= ancestorsWith("PAWL_TOKEN");
+  // The directory may be known by several names, and an agent chooses which one it uses.
+  const here = realPath(root);
+  return above.find(({ PAWL_TASK_DIR: task = "" }) => realPath(dirname(dirname(task))) === here)?.["PAWL_TOKEN"];
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Looked up once: who started this process does not change. */
-let above: Record<string, string> | undefined;
+let above: Record<string, string>[] | undefined;

@@ -1,6 +1,5 @@
 /** `pawl task update`: somebody, an agent or a human, asks for the next status of a task. The table says whether. */
 import { nearest, refused, usage } from "../errors.js";
-import { agentAtWork } from "../task/agent-mark.js";
 import { maskSecrets } from "../task/mask.js";
 import type { TaskState } from "../task/state.js";
 import { decide } from "../workflow/decide.js";
@@ -10,7 +9,7 @@ import type { Decision, Event, Evidence, Refusal, Sender, Transition } from "../
 import { refusalError } from "./advance.js";
 import type { TaskContext } from "./context.js";
 import { lookAt } from "./look.js";
-import { senderOf } from "./sender.js";
+import { isAgent, senderOf } from "./sender.js";
 import { inSession, requireSameDocument, type Session } from "./session.js";
 import { changedRules } from "./tending/changed-rules.js";
 import { waitBecause } from "./tending/wait-because.js";
@@ -56,7 +55,8 @@ function handOver({ workflow }: TaskContext, phase: string): Transition | undefi
 async function updateIn(context: TaskContext, session: Session, request: Update): Promise<Step> {
   const { task } = session;
   const by = senderOf(context, task.state);
-  if (by.kind === "agent") await requireSameRules(context, session);
+  // To give a task up one need not look at anything.
+  if (!context.workflow.failures.includes(request.status ?? "")) await requireSameRules(context, session);
   const look = await lookAt(context, { state: task.state, origin: "stored" });
   requireSameDocument(context, look);
   const { evidence } = look;
@@ -92,14 +92,14 @@ function joined(events: Event[], decisions: Decision[]): [Decision, Event] {
   ];
 }
 
-/** Whatever an agent asks for, it is not judged by rules that were changed while it was at work. */
+/** Whoever asks: nothing is judged by rules that were changed while agents were at work, before a human has looked at them. */
 async function requireSameRules(context: TaskContext, { task }: Session): Promise<void> {
-  const mark = agentAtWork(task.state.fields);
-  const findings = mark === undefined ? [] : changedRules(context, mark);
+  const findings = changedRules(context, task.state);
   if (findings.length === 0) return;
   const reason = findings.map(({ message }) => message).join("; ");
   if (task.state.waiting === null) await waitBecause(context, task, reason, { type: "run.disturbed", findings });
-  throw refused(`${reason}; ${context.id} now waits for a human`, { findings, hint: "stop; a human looks at it" });
+  const hint = isAgent(context) ? "stop; a human looks at it" : `look at it, then pawl resume --note "…" ${context.id}`;
+  throw refused(`${reason}; ${context.id} now waits for a human`, { findings, hint });
 }
 
 function explain(context: TaskContext, state: TaskState, evidence: Evidence, event: Event, refusal: Refusal): Error {

@@ -4,13 +4,14 @@ import { environmentOf, statOf } from "./proc.js";
 /** A chain that long is no chain of commands. */
 const DEEPEST = 64;
 
-/** The environment of the nearest ancestor that has the variable; undefined where none has, or none can be seen. */
-export function ancestorWith(variable: string): Record<string, string> | undefined {
+/** The environments of the ancestors that have the variable, as far as they can be seen; the nearest first. */
+export function ancestorsWith(variable: string): Record<string, string>[] {
+  const found: Record<string, string>[] = [];
   let pid = process.ppid;
   for (let depth = 0; depth < DEEPEST && pid > 1; depth++) {
     const environment = environmentOf(pid);
-    if (environment?.[variable] !== undefined) return environment;
+    if (environment?.[variable] !== undefined) found.push(environment);
     pid = Number(statOf(pid)?.[1] ?? 0);
   }
-  return undefined;
+  return found;
 }

@@ -54,12 +54,13 @@ export function startDetached(command: readonly string[], options: DetachedOptio
 }
 
 /**
- * Its standard input ends with this process, shortly before the system says that this process is gone. `$0` is that one. It is
- * not waited for without end: a parent that was stopped would never take note of it.
+ * Its standard input ends with this process, shortly before the system says that this process is gone. `$0` is that one. One
+ * that only waits for its parent to take note of it has ended. It is not waited for without end: a parent that was stopped would never take note of it.
  */
 const WHEN_GONE = [
   "read -r _",
-  'n=0; while kill -0 "$0" 2>/dev/null && [ $n -lt 100 ]; do sleep 0.05; n=$((n + 1)); done',
+  'ended() { ! kill -0 "$0" 2>/dev/null || case "$(cat "/proc/$0/stat" 2>/dev/null)" in *") Z "*) true ;; *) false ;; esac; }',
+  "n=0; while ! ended && [ $n -lt 100 ]; do sleep 0.05; n=$((n + 1)); done",
   'exec "$@" </dev/null',
 ].join("; ");
 

@@ -22,8 +22,6 @@ export interface AgentMark {
   host: ProcessIdentity;
   /** Absent until it is known that it was started. */
   agent?: ProcessIdentity;
-  /** Hashes of the rules that it is judged by, as they were then. */
-  rules: Record<string, string>;
   /** The table has no more use for it. */
   dismissed?: boolean;
 }

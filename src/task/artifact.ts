@@ -44,10 +44,12 @@ async function readSectionArtifact(
   heading: string,
   validate: Validate,
 ): Promise<ReadArtifact> {
-  const [{ hasContent, readSections }, { readVerdict }] = await Promise.all([
+  const [{ hasContent, readSections, unreadable: unreadableText }, { readVerdict }] = await Promise.all([
     import("./sections.js"),
     import("./verdict.js"),
   ]);
+  const problem = unreadableText(text);
+  if (problem !== null) return { condition: "invalid", findings: [undivided(artifact.file, heading, problem)] };
   const texts = readSections(text, heading);
   const sections = texts.map(sha256);
   const section = texts.at(-1);
@@ -59,6 +61,16 @@ async function readSectionArtifact(
   if (findings.length > 0)
     return { condition: "invalid", findings: findings.map((each) => ofSection(each, heading)), hash, sections };
   return { condition: "ok", data, hash, sections };
+}
+
+function undivided(file: string, heading: string, problem: string): Finding {
+  return {
+    message: `\`## ${heading}\` in ${file} cannot be told from the rest: ${problem}`,
+    file,
+    expected: "Markdown in which every block has its end",
+    found: problem,
+    hint: `mend ${file}`,
+  };
 }
 
 function ofSection(finding: Finding, heading: string): Finding {

@@ -114,23 +114,29 @@ function forgery(artifact: Artifact, read: SoundArtifact, record: EvidenceRecord
   return { ...finding, message: what, hint: `pawl makes it itself, by \`${madeBy.action}\`; nobody else can` };
 }
 
-/** A further section may say the same again; one that stood there already says nothing new. */
+/**
+ * A section that stood there already says nothing new. Whoever judges adds one of his own: one that was there before may have
+ * been prepared by those who are judged, and grows with whatever is written below it.
+ */
 function unchanged(
-  { name, file, section }: Artifact,
+  { name, file, section, judges }: Artifact,
   { hash, sections = [] }: SoundArtifact,
   record: EvidenceRecord | undefined,
   { phases }: Workflow,
 ): Finding[] {
   const before = record?.before ?? [];
-  if (!before.includes(hash) || sections.length > before.length) return [];
+  const count = (hashes: string[]): number => hashes.filter((each) => each === hash).length;
+  const isNew = sections.length > before.length && count(sections) > count(before);
+  const isRevised = judges.length === 0 && !before.includes(hash);
+  if (section === undefined || isNew || isRevised) return [];
   const phase = phases.find(({ leaves }) => leaves.includes(name))?.name ?? "its phase";
   return [
     {
-      message: `\`## ${section ?? ""}\` in ${file} is as it was before ${phase} began`,
+      message: `the last \`## ${section}\` in ${file} was there before ${phase} began`,
       file,
-      expected: `a section that was written in ${phase}`,
+      expected: `a section of its own that was added in ${phase}`,
       found: `the earlier one (${short(hash)})`,
-      hint: `add a \`## ${section ?? ""}\` of its own to the end of ${file}`,
+      hint: `add a \`## ${section}\` of its own to the end of ${file}`,
     },
   ];
 }

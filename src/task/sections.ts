@@ -9,10 +9,7 @@ import { frontmatter } from "micromark-extension-frontmatter";
  * the section that counts.
  */
 export function readSections(text: string, heading: string): string[] {
-  const tree: Root = fromMarkdown(text, {
-    extensions: [frontmatter(["yaml"])],
-    mdastExtensions: [frontmatterFromMarkdown(["yaml"])],
-  });
+  const tree = treeOf(text);
   const sections: { start: number; end: number }[] = [];
   let open: { start: number; end: number } | undefined;
   for (const node of tree.children) {
@@ -25,6 +22,42 @@ export function readSections(text: string, heading: string): string[] {
   }
   return sections.map(({ start, end }) => text.slice(start, end).trim());
 }
+
+function treeOf(text: string): Root {
+  return fromMarkdown(text, {
+    extensions: [frontmatter(["yaml"])],
+    mdastExtensions: [frontmatterFromMarkdown(["yaml"])],
+  });
+}
+
+/** Why no section can be told from this text; null where they can. */
+export function unreadable(text: string): string | null {
+  const intricate = intricateLine(text);
+  if (intricate !== null) return `line ${intricate} begins a block that is too large or too intricate to be read`;
+  // A block that nobody closed takes whatever is added for its own, headings included.
+  const last = treeOf(`${text}\n\n## ${SENTINEL}\n`).children.at(-1);
+  const isOpen = last?.type !== "heading" || plainText(last) !== SENTINEL;
+  return isOpen ? "it ends inside a code block, a comment or a tag that is not closed" : null;
+}
+
+const SENTINEL = "the end of the file";
+
+/** A parser takes the square of the time for such blocks, and whoever writes them can choose how many. */
+const MOST_IN_A_BLOCK = 64 * 1024;
+const MOST_MARKS = 4_000;
+const DEEPEST = 50;
+
+function intricateLine(text: string): number | null {
+  let line = 1;
+  for (const block of text.split(/\n[ \t]*\n/)) {
+    const marks = block.length > MOST_MARKS ? (block.match(/[*_[\]<>`~]/g)?.length ?? 0) : 0;
+    if (block.length > MOST_IN_A_BLOCK || marks > MOST_MARKS || NESTED.test(block)) return line;
+    line += block.split("\n").length + 1;
+  }
+  return null;
+}
+
+const NESTED = new RegExp(`^(?:[ \\t]*(?:[-+*>]|\\d{1,9}[.)])){${DEEPEST},}`, "m");
 
 /** Is there a line that is neither blank, nor a comment, nor a placeholder that a template left? */
 export function hasContent(section: string): boolean {

@@ -61,7 +61,6 @@ const AGENT = shape({
   socket: text,
   host: PROCESS,
   agent: optional(PROCESS),
-  rules: mapOf(text),
   dismissed: optional(flag),
 });
 
@@ -80,6 +79,7 @@ const STORED: Record<string, Check> = {
   faces: optional(listOf(text)),
   agents: optional(listOf(AGENT)),
   due: optional(text),
+  rules: optional(mapOf(text)),
 };
 
 /** Nothing of it but the phase is relied on; what would be read in two ways is refused all the same. */

@@ -81,7 +81,7 @@ export interface TaskState {
 }
 
 /** Records of what pawl itself did: a file that it did not write says nothing about that. */
-const VOUCHED_FOR = ["git", "tdd", "overrides", "note", "faces", "agents", "due"];
+const VOUCHED_FOR = ["git", "tdd", "overrides", "note", "faces", "agents", "due", "rules"];
 const MOST_FINDINGS = 20;
 const RESERVED = ["waiting", "revision", "actors", "counters", "workflow", "evidence", "putAway", "lastEvent"];
 

@@ -280,9 +280,9 @@ describe("a section whose phase begins again", () => {
       hash: sha256("Verdict: PASS"),
       findings: [
         {
-          message: "`## Review` in TASK.md is as it was before reproduce began",
+          message: "the last `## Review` in TASK.md was there before reproduce began",
           file: "TASK.md",
-          expected: "a section that was written in reproduce",
+          expected: "a section of its own that was added in reproduce",
           found: `the earlier one (${sha256("Verdict: PASS").slice(0, 12)})`,
           hint: "add a `## Review` of its own to the end of TASK.md",
         },

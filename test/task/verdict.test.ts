@@ -16,6 +16,9 @@ describe("the verdict of a review", () => {
     ["All tests FAIL on Windows, which does not matter here.\n\nVerdict: PASS", "pass"],
     ["Verdict: PASS\n\nThe old one said: FAIL", "pass"],
     ["PASS", "pass"],
+    ["- [ ] PASS\n- [x] FAIL", "fail"],
+    ["I cannot let this pass.\n\nFAIL", "fail"],
+    ["The tests pass.\n\nVerdict\n\nFAIL", "fail"],
     ["FAIL\n\nThe second test would PASS.", "fail"],
     ["Everything is fine: PASS\r\nVerdicts are hard.", "pass"],
   ])("%j is %s", (section, verdict) => {
@@ -36,6 +39,15 @@ describe("the verdict of a review", () => {
     ["look-alikes", "Verdict: \u0420ASS"],
     ["an invisible character", "Verdict: PA\u200BSS"],
     ["full-width letters", "Verdict: \uFF30\uFF21\uFF33\uFF33"],
+    ["a denial", "Verdict: not a PASS"],
+    ["a denial in capitals", "Verdict: NOT PASS"],
+    ["prose that was cut off", "I ran the tests first, and all of them pass.\n\nHowever,"],
+    ["a question", "Does it pass? Not checked."],
+    ["what would have to happen", "This would PASS if the tests were there."],
+    ["text that is struck out", "~~Verdict: PASS~~"],
+    ["text between tags", "<del>Verdict: PASS</del>"],
+    ["the text of a link", "[PASS](http://example.org)"],
+    ["an empty box", "- [ ] PASS"],
     ["nothing at all", ""],
   ])("is none where there is %s", (_what, section) => {
     expect(readVerdict(section)).toBe("none");

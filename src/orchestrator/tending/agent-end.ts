@@ -26,6 +26,13 @@ export async function endOf(context: TaskContext, task: OpenTask, mark: AgentMar
   removeSocket(mark.socket);
   let base = withoutAgent(task.state, mark);
   const phase = phaseOf(context.workflow, base.phase);
+  const findings = changedRules(context, base);
+  if (findings.length > 0 && base.waiting === null) {
+    await letGo(context, task, mark, base);
+    const what = findings.map(({ message }) => message).join("; ");
+    await waitBecause(context, task, what, { type: "run.disturbed", findings });
+    return null;
+  }
   const isItsTurn = phase.who.kind === "agent" && phase.who.role === mark.role && mark.dismissed !== true;
   if (!isItsTurn || !worksByItself(context.workflow, phase.name)) return letGo(context, task, mark, base);
   const look = await lookAt(context, { state: base, origin: "stored" });
@@ -33,13 +40,6 @@ export async function endOf(context: TaskContext, task: OpenTask, mark: AgentMar
   const unfit = due.filter(({ condition }) => condition !== "ok");
   const { failures } = actorOf(base, phase.name);
   if (mark.agent === undefined && unfit.length > 0 && failures < MOST_LOST) return startAgain(task, mark, base);
-  const findings = changedRules(context, mark);
-  if (findings.length > 0) {
-    await letGo(context, task, mark, base);
-    const what = findings.map(({ message }) => message).join("; ");
-    await waitBecause(context, task, what, { type: "run.disturbed", findings });
-    return null;
-  }
   const reason = reasonOf(due, unfit);
   const how = readEnd(context, mark)?.summary;
   const lastFailure = how === undefined ? reason : `${reason} (${how})`;

@@ -1,6 +1,6 @@
 /** An agent that works by itself is at work, or is started now; what it comes to is waited for elsewhere, without the lock. */
 import { failed, refused } from "../../errors.js";
-import { agentAtWork, dueAgent } from "../../task/agent-mark.js";
+import { agentAtWork, agentMarks, dueAgent } from "../../task/agent-mark.js";
 import { noAgent } from "../agent-for.js";
 import type { TaskContext } from "../context.js";
 import type { Look } from "../look.js";
@@ -19,6 +19,11 @@ export async function awaitAgent(context: TaskContext, session: Session, look: L
   if (isAgent(context))
     throw refused(`an agent does not wait for the end of its own phase (${phase})`, {
       hint: "leave what the phase asks for, then: pawl task complete",
+    });
+  const [other] = agentMarks(session.task.state.fields).filter(({ dismissed }) => dismissed === true);
+  if (other !== undefined && dueAgent(session.task.state.fields) === null)
+    throw refused(`the agent in the role ${other.role} has not ended yet, which was dismissed`, {
+      hint: `wait for that: pawl watch ${context.id}`,
     });
   if (agentAtWork(session.task.state.fields) === undefined && dueAgent(session.task.state.fields) === null) {
     const start = await startAgent(context, session.task, phase);

@@ -20,6 +20,18 @@ export async function tellDismissed(fields: Readonly<Record<string, unknown>>): 
     const session = await connectSession(mark.socket);
     session?.dismiss(GRACE_MS);
     session?.close();
+    // Whoever takes its host's socket away is not waited for.
+    if (session === null) endHost(mark);
+  }
+}
+
+/** Its host ends its agent, and then itself. It is known to be the one: its start time is that on record. */
+function endHost({ host }: AgentMark): void {
+  if (livenessOf(host) !== "alive") return;
+  try {
+    process.kill(host.pid, "SIGTERM");
+  } catch {
+    // It has ended in this moment.
   }
 }
 
@@ -41,7 +53,10 @@ async function endNow({ id }: TaskContext, mark: AgentMark): Promise<void> {
   const session = await connectSession(mark.socket);
   session?.end();
   // Where its host cannot be reached, whatever holds its token is.
-  if (session === null) endOrphan(mark.token);
+  if (session === null) {
+    endHost(mark);
+    endOrphan(mark.token);
+  }
   const deadline = performance.now() + PATIENCE_MS;
   while (livenessOf(mark.host) !== "gone") {
     if (performance.now() > deadline)

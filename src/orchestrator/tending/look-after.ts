@@ -1,5 +1,5 @@
 /** What every look at a task begins with: agents that have ended are noticed, though no monitor runs. */
-import { PawlError } from "../../errors.js";
+import { codeOf, messageOf, PawlError } from "../../errors.js";
 import { hasAgents } from "../../task/agent-mark.js";
 import { loadTask } from "../../task/store.js";
 import type { TaskContext } from "../context.js";
@@ -11,7 +11,7 @@ export async function lookAfter(context: TaskContext): Promise<void> {
   try {
     await tendNow(context);
   } catch (error) {
-    if (!(error instanceof PawlError)) throw error;
-    context.progress(`${context.id}: ${error.message}\n`);
+    if (!(error instanceof PawlError) && codeOf(error) === undefined) throw error;
+    context.progress(`${context.id}: ${messageOf(error)}\n`);
   }
 }

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { halted } from "../../errors.js";
 import { makers } from "../../actions/registry.js";
 import type { AgentSpec } from "../../agents/types.js";
 import { startHost, type SessionOrder } from "../../agents/session/start-host.js";
@@ -24,7 +25,7 @@ import type { TaskContext } from "../context.js";
 import { evidenceFor, makerContext } from "../look.js";
 import { ensureWorktree, lastAccepted } from "../plan-work.js";
 import { phaseOf } from "../suggest.js";
-import { ruleHashes } from "../watch.js";
+import { changedRules, withRules } from "./changed-rules.js";
 
 /** `started`: it is at work. `nobody`: the role is a human's, or nobody is set for it. `failed`: its program cannot be started. */
 export type Start =
@@ -34,6 +35,12 @@ export async function startAgent(context: TaskContext, task: OpenTask, name: str
   const phase = phaseOf(context.workflow, name);
   if (phase.who.kind !== "agent") throw new TypeError(`startAgent: no agent works in ${name}`);
   const { role } = phase.who;
+  const findings = changedRules(context, task.state);
+  if (findings.length > 0)
+    throw halted(findings.map(({ message }) => message).join("; "), {
+      findings,
+      hint: `look at it, put back what was not meant, then pawl resume --note "…" ${context.id}`,
+    });
   const isByHand = await isDoneByHand(context, role);
   const spec = isByHand ? null : await agentSpec(context, role);
   if (spec !== null) context.beforeRun?.();
@@ -115,10 +122,9 @@ async function begin(
     terminal: spec.terminal,
     socket: socketPath(context.workspace.root, hash),
     host: host.identity,
-    rules: ruleHashes(context),
   };
   try {
-    await recordStart(task, described, mark);
+    await recordStart(context, task, described, mark);
   } catch (error) {
     host.abandon();
     throw error;
@@ -133,8 +139,9 @@ async function begin(
   return { kind: "started", role };
 }
 
-async function recordStart(task: OpenTask, described: TaskState, mark: AgentMark): Promise<void> {
-  const { due: _due, ...fields } = described.fields;
+async function recordStart(context: TaskContext, task: OpenTask, described: TaskState, mark: AgentMark): Promise<void> {
+  const { due: _due, ...rest } = described.fields;
+  const fields = withRules(context, rest);
   const { phase, number, role, host } = mark;
   const state = withActor({ ...described, fields: withAgents(fields, [...agentMarks(fields), mark]) }, phase, {
     status: "running",

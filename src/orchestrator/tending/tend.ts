@@ -3,7 +3,7 @@
  * who is due is started; who was dismissed is told. The only place where that is done: every command that looks at a task calls
  * it, the monitor does nothing else, and whoever comes second finds nothing left to do.
  */
-import { messageOf, PawlError } from "../../errors.js";
+import { codeOf, messageOf, PawlError } from "../../errors.js";
 import { livenessOf } from "../../process/identity.js";
 import { agentAtWork, agentMarks, dueAgent, isAfterCrash, type AgentMark } from "../../task/agent-mark.js";
 import type { TaskState } from "../../task/state.js";
@@ -89,8 +89,10 @@ async function startDue(context: TaskContext, task: OpenTask, phase: string): Pr
     if (start.kind === "failed")
       await waitBecause(context, task, `the agent of ${phase} cannot be started: ${start.why}`);
   } catch (error) {
-    if (!(error instanceof PawlError) || error.kind === "interrupted") throw error;
-    const hint = error.hint === undefined ? "" : ` (${error.hint})`;
+    // What the system says (a file where a folder should be) is an agent's doing more often than a fault of pawl's.
+    const isKnown = error instanceof PawlError ? error.kind !== "interrupted" : codeOf(error) !== undefined;
+    if (!isKnown) throw error;
+    const hint = error instanceof PawlError && error.hint !== undefined ? ` (${error.hint})` : "";
     await waitBecause(context, task, `the agent of ${phase} cannot be started: ${messageOf(error)}${hint}`);
     record(context, { kind: "note", text: `the agent of ${phase} cannot be started: ${messageOf(error)}` });
   }

@@ -148,6 +148,11 @@ export function createProgram(io: Io, finish: (code: number) => void): Command {
     "an agent's tools over MCP, on standard input and output",
     async () => (await import("../mcp/mcp-command.js")).mcpCommand,
   ).option("--task <task>", "for this task, instead of the work in this directory");
+  command(
+    "worktrees",
+    "the tasks' worktrees: what each holds, its size, whose it is",
+    async () => (await import("./worktrees-command.js")).worktreesCommand,
+  ).option("--gc", "remove those of tasks that are over; what is nowhere else is kept in a bundle");
   command("init", "make a workspace here", handler(setUp, "initCommand"));
   command("doctor", "check the machine and the workspace", handler(setUp, "doctorCommand"));
   command(
