@@ -377,7 +377,7 @@ describe("a batch that was stopped goes on", () => {
     const running = cli.start("batch", ".", "--jobs", "2", "--until", "accept");
     // In the middle: one task has come to its review.
     const reviewed = (): boolean => ids.some((id) => existsSync(join(cli.task(id).dir, "review/runs/1")));
-    while (!reviewed()) await new Promise(setImmediate);
+    while (!reviewed()) await new Promise((resolve) => setTimeout(resolve, 1));
     process.kill(running.pid, "SIGKILL");
     expect((await running.finished).code).toBeNull();
     const completed = Object.fromEntries(ids.map((id) => [id, completedRuns(cli.task(id))]));

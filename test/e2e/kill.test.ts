@@ -38,7 +38,7 @@ function makeStory(): Story {
       const running = cli.start(...command);
       let ended = false;
       const finished = running.finished.finally(() => (ended = true));
-      while (!ended && !moment()) await new Promise(setImmediate);
+      while (!ended && !moment()) await new Promise((resolve) => setTimeout(resolve, 1));
       if (!ended) process.kill(running.pid, "SIGKILL");
       return (await finished).code === null;
     },

@@ -106,7 +106,7 @@ limits: { rounds: 3 }
     expect(cli.pawl("answer", "bland", "--note", "rewrite it", "--json").json().to).toBe("write");
     const { code, error } = refuse(cli, "next");
     expect(code).toBe(1);
-    expect(error.message).toContain("as it was before write began");
+    expect(error.message).toContain("was there before write began");
     task.write("essay.md", "# Essay\n\n## Text\n\nAll is lost.\n");
     expect(cli.pawl("next", "--json").json().to).toBe("judge");
   });
