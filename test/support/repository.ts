@@ -31,8 +31,24 @@ export interface TestRepository {
   commit(message: string, files?: Record<string, string | Uint8Array>): string;
 }
 
+/** In memory where that can be: most of the time of many tests is a disk that is waited for. */
+const PLACE = process.env["TMPDIR"] === undefined && isUsable("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** Tests run programs from there, which some systems do not allow. */
+function isUsable(directory: string): boolean {
+  try {
+    const probe = join(mkdtempSync(join(directory, "pawl-probe-")), "probe");
+    writeFileSync(probe, "#!/bin/sh\n", { mode: 0o755 });
+    const { status } = spawnSync(probe);
+    rmSync(dirname(probe), { recursive: true });
+    return status === 0;
+  } catch {
+    return false;
+  }
+}
+
 export function makeRoot(): { root: string; env: Record<string, string> } {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-test-")));
+  const root = realpathSync(mkdtempSync(join(PLACE, "pawl-test-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const home = join(root, "home");
   mkdirSync(home);
