@@ -10,7 +10,7 @@ export default defineConfig({
     // Real git and real processes on a machine that may be busy: slow is not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // No test leaves anything in memory that another one would see; starting afresh for each file takes a minute of it all.
     isolate: false,
   },
