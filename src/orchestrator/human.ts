@@ -16,23 +16,33 @@ import { answerData, answerableFields } from "./answer-data.js";
 import { record, type TaskContext } from "./context.js";
 import { evidenceFor, lookAt, toEvidence, type Look } from "./look.js";
 import { openAnswers } from "./question.js";
-import { senderOf } from "./sender.js";
+import { isAgent, senderOf } from "./sender.js";
 import { phaseOf, requirePhase } from "./suggest.js";
-import { inSession, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
+import { inSession, recordRefusal, recoverLost, requireIdle, requireSameDocument, waitsForHuman } from "./session.js";
 import { formatArtifact, inTaskDirectory } from "./artifacts.js";
 import { carryOut, type Brought, type Step } from "./transition.js";
 
 /** `to` goes to the phase whatever the evidence says; without it, where the first row of the phase leads. */
 export function override(context: TaskContext, request: { to?: string; reason: string }): Promise<Step> {
   if (request.to !== undefined) requirePhase(context, request.to);
+  requireNoAgent(context, "override");
   return send(context, "override", (state) => {
     const happy = context.workflow.transitions.find((row) => row.from === state.phase && row.to !== row.from)?.to;
     return { reason: request.reason, to: request.to ?? happy ?? "" };
   });
 }
 
+/** Said at once: whoever has pawl run a program would have it wait for its own lock. */
+function requireNoAgent(context: TaskContext, power: string): void {
+  if (!isAgent(context)) return;
+  const message = `only a human may ${power}, not an agent`;
+  recordRefusal(context, refused(message));
+  throw refused(message, { hint: "leave your artifact and stop; pawl checks it and decides what comes next" });
+}
+
 export function redo(context: TaskContext, request: { to: string; reason: string }): Promise<Step> {
   requirePhase(context, request.to);
+  requireNoAgent(context, "redo");
   return send(context, "redo", () => request);
 }
 

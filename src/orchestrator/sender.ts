@@ -31,7 +31,8 @@ function tokenOf({ workspace: { env, root } }: TaskContext): string | undefined 
   above ??= ancestorsWith("PAWL_TOKEN");
   // The directory may be known by several names, and an agent chooses which one it uses.
   const here = realPath(root);
-  return above.find(({ PAWL_TASK_DIR: task = "" }) => realPath(dirname(dirname(task))) === here)?.["PAWL_TOKEN"];
+  const isHere = (task: string | undefined): boolean => task === undefined || realPath(dirname(dirname(task))) === here;
+  return above.find(({ PAWL_TASK_DIR: task }) => isHere(task))?.["PAWL_TOKEN"];
 }
 
 function realPath(path: string): string {

@@ -244,3 +244,29 @@ describe("the review stays the reviewer's", () => {
     expect(gated.types()).toContain("agent.spawned");
   });
 });
+
+describe("what an agent leaves behind for others to run", () => {
+  it("is no human: neither as a filter that pawl's own git runs, nor under another name of the workspace", async () => {
+    const gated = makeGated({
+      worker: `const evil = path.join(__dirname, "evil.sh");
+        const own = spawnSync("sh", ["-c", "command -v pawl"], { encoding: "utf8" }).stdout.trim();
+        fs.writeFileSync(evil, "#!/bin/sh\\nenv -u PAWL_TOKEN " + own + " override done t1 --reason x --dir " + path.resolve(env.PAWL_TASK_DIR, "../..") + " >> " + evil + ".out 2>&1\\ncat\\n", { mode: 0o755 });
+        spawnSync("git", ["config", "filter.x.clean", evil]);
+        const common = spawnSync("git", ["rev-parse", "--path-format=absolute", "--git-common-dir"], { encoding: "utf8" }).stdout.trim();
+        fs.mkdirSync(path.join(common, "info"), { recursive: true });
+        fs.writeFileSync(path.join(common, "info", "attributes"), "hello.txt filter=x\\n");
+        const link = path.join(__dirname, "link");
+        fs.symlinkSync(path.resolve(env.PAWL_TASK_DIR, "../.."), link);
+        const { PAWL_TOKEN, PAWL_TASK_DIR, ...rest } = env;
+        say("linked", JSON.stringify(spawnSync("pawl", ["override", "reviewing", "t1", "--reason", "x", "--dir", link], { env: rest, cwd: "/", encoding: "utf8" })));
+        fs.writeFileSync("hello.txt", "hello\\n"); section("Handoff", "DONE: it"); update("agent-review");`,
+      reviewer: `section("Review", "Verdict: FAIL");`,
+      config: {},
+    });
+    must(gated.pawl("next"));
+    await gated.until(() => gated.types().filter((type) => type === "agent.spawned").length > 2, "the second round");
+    expect(JSON.parse(gated.said("linked"))).toMatchObject({ status: 1 });
+    expect(gated.said("evil.sh.out")).toContain("only a human may override");
+    expect(gated.types()).not.toContain("override");
+  });
+});

@@ -92,7 +92,7 @@ describe("what an agent may put in the place of its screen", () => {
     const run = makeRun();
     run.write("output.log", "proceed?\n");
     make(join(run.dir, "screen.txt"));
-    const { state, prompt } = run.after(MINUTE, [/proceed\?/, /root/]);
+    const { state, prompt } = run.after(MINUTE, [/proceed\?/, /daemon/]);
     expect([state, prompt]).toEqual(_what === "something huge" ? ["working", null] : ["waiting", "proceed?"]);
   });
 
