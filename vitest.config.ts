@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-/** Long proofs have a command of their own: `npm run proof:kill`. */
-const isProof = process.env["PAWL_PROOF"] !== undefined;
+/** Long tests, kills above all, have a command of their own: `npm run test:long`. */
+const isLong = process.env["PAWL_LONG_TESTS"] !== undefined;
 
 export default defineConfig({
   test: {
-    include: [isProof ? "test/proof/**/*.test.ts" : "test/**/*.test.ts"],
-    exclude: isProof ? [] : ["test/proof/**"],
+    include: [isLong ? "test/long/**/*.test.ts" : "test/**/*.test.ts"],
+    exclude: isLong ? [] : ["test/long/**"],
     // Real git and real processes on a machine that may be busy: slow is not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
