@@ -1,5 +1,5 @@
 /** Why a status is refused, in words that whoever asked for it can act on: what is missing, where, and how to write it. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { refused } from "../errors.js";
 import { findSystemFile } from "../system/locate.js";
@@ -72,7 +72,7 @@ function howTo(context: TaskContext, blocker: Blocker | undefined): string | und
   if (blocker?.kind === "stale" && artifact.judges.length > 0) return judgedAnew(context, artifact.section);
   const file = join(context.dir, artifact.file);
   const template = findSystemFile("templates", `${artifact.name}.md`, context.workspace.root);
-  const text = template === undefined || !existsSync(template.path) ? "" : readFileSync(template.path, "utf8").trim();
+  const text = template === undefined ? "" : readFileSync(template.path, "utf8").trim();
   const section = text === "" ? `## ${artifact.section}\n…` : text;
   return `add this to the end of ${file}, with your own words, and ask again:\n\n${section}`;
 }

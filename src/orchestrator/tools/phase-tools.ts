@@ -11,6 +11,7 @@ import { inSession, lookReady } from "../session.js";
 import { phaseOf } from "../suggest.js";
 import { askQuestion } from "./ask-question.js";
 import { ASK_TOOL, type ToolName } from "./definitions.js";
+import type { Step } from "../transition.js";
 import type { ToolAnswer } from "./types.js";
 
 const SUBMIT = 'call `submit_work` with {"summary": "…"}';
@@ -57,19 +58,16 @@ function briefPhase(context: TaskContext): Promise<ToolAnswer> {
 async function submitPhase(context: TaskContext): Promise<ToolAnswer> {
   if (hasUpdates(context)) return handOver(context);
   const pulled: TaskContext = { ...context, settings: async () => ({ ...(await context.settings()), agents: {} }) };
-  const { from, to, reason, notes, waiting } = await advance(pulled).catch((error: unknown) => {
+  const step = await advance(pulled).catch((error: unknown) => {
     throw error instanceof PawlError && error.kind !== "halted" ? forTheAgent(error) : error;
   });
-  const { who } = phaseOf(context.workflow, to);
-  const needsHuman = waiting !== null || who.kind === "human";
-  const instruction = needsHuman ? "Next: stop; a human is needed." : "Next: call `get_task`.";
-  const json = {
-    status: "SUCCESS",
-    output: [`${from} → ${to}: ${reason}`, ...notes].join("\n"),
-    instruction,
-    from,
-    to,
-  };
+  const needsHuman = step.waiting !== null || phaseOf(context.workflow, step.to).who.kind === "human";
+  return stepAnswer(step, needsHuman ? "Next: stop; a human is needed." : "Next: call `get_task`.");
+}
+
+function stepAnswer({ from, to, reason, notes, waiting }: Step, instruction: string): ToolAnswer {
+  const output = [`${from} → ${to}: ${reason}`, ...notes].join("\n");
+  const json = { status: "SUCCESS", output, instruction, from, to };
   return { text: JSON.stringify(json, null, 2), isError: false, exitCode: waiting === null ? 0 : 10, json };
 }
 
@@ -80,16 +78,7 @@ function hasUpdates({ workflow }: TaskContext): boolean {
 /** Where agents ask for a status, what was left is handed over in the same words as from the shell. */
 async function handOver(context: TaskContext): Promise<ToolAnswer> {
   const { complete } = await import("../update.js");
-  const { from, to, reason, notes } = await complete(context);
-  const instruction = "Next: stop; pawl goes on from here.";
-  const json = {
-    status: "SUCCESS",
-    output: [`${from} → ${to}: ${reason}`, ...notes].join("\n"),
-    instruction,
-    from,
-    to,
-  };
-  return { text: JSON.stringify(json, null, 2), isError: false, exitCode: 0, json };
+  return stepAnswer(await complete(context), "Next: stop; pawl goes on from here.");
 }
 
 /** The agent itself is who mends it; whom pawl could have started is none of its business. */
